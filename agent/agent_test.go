@@ -1,0 +1,76 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Safari/537.36"
+
+func TestIdentify(t *testing.T) {
+	tests := []struct {
+		userAgent string
+		bot       bool
+		name      string
+		tokens    []string
+	}{
+		{"", true, "", nil},
+		{" \t", true, "", nil},
+		{chrome, false, "", nil},
+		{"Googlebot-News/1.0", true, "Googlebot-News", []string{"Googlebot-News", "Googlebot"}},
+		{"Mozilla/5.0 (compatible; Example Finder/2.0)", true, "Example Finder", []string{"Example Finder", "Finder"}},
+		{chrome + " (compatible; Acme/1.0)", true, "Acme", []string{"Acme"}},
+		{"Mozilla/5.0", true, "", nil},
+		{strings.Repeat("x", MaxExamined) + "bot", true, "", nil},
+	}
+	for _, tt := range tests {
+		a := Identify(tt.userAgent)
+		if a.Bot != tt.bot || a.Name != tt.name || !slices.Equal(a.Tokens(), tt.tokens) {
+			t.Errorf("Identify(%q) = %v %q %q, want %v %q %q", tt.userAgent, a.Bot, a.Name, a.Tokens(), tt.bot, tt.name, tt.tokens)
+		}
+		if len(Explain(tt.userAgent)) == 0 {
+			t.Errorf("Explain(%q) gives no reason", tt.userAgent)
+		}
+	}
+}
+
+func TestHostileGroupNamesAreNoTokens(t *testing.T) {
+	hostile := []string{"bot", "crawler", "spider", "mozilla", "applewebkit", "compatible", "chrome", "gecko", "like", "windows", "http", "*"}
+	for _, name := range []string{"bots.dev.txt", "browsers.dev.txt", "tools.dev.txt"} {
+		for _, ua := range rows(t, name) {
+			for _, token := range Identify(ua).Tokens() {
+				if slices.Contains(hostile, strings.ToLower(token)) {
+					t.Errorf("Identify(%q) has the token %q", ua, token)
+				}
+			}
+		}
+	}
+}
+
+func TestOperatorsWords(t *testing.T) {
+	id := NewIdentifier([]string{"acme desk", ""}, []string{"HANDSET"})
+	tests := []struct {
+		userAgent string
+		bot       bool
+		why       string
+	}{
+		{chrome + " Acme Desk", true, `"acme desk", an operator's bot word`},
+		{"Handset/1.0", false, `"handset", an operator's not_bot word`},
+		{"handset acme desk", false, "not_bot"},
+		{"curl/8.5.0", true, "word that bots use"},
+		{"", true, "missing or empty"},
+	}
+	for _, tt := range tests {
+		if a := id.Identify(tt.userAgent); a.Bot != tt.bot {
+			t.Errorf("Identify(%q).Bot = %v", tt.userAgent, a.Bot)
+		}
+		if why := strings.Join(id.Explain(tt.userAgent), "; "); !strings.Contains(why, tt.why) {
+			t.Errorf("Explain(%q) = %s, want %s in it", tt.userAgent, why, tt.why)
+		}
+	}
+	var none *Identifier
+	if a := none.Identify("curl/8.5.0"); !a.Bot || a.Name != "curl" {
+		t.Errorf("nil Identifier: %+v", a)
+	}
+}
