@@ -1,0 +1,153 @@
+package parser
+
+import "iter"
+
+// MaxLine is the number of octets of a line that are used; the rest of a longer
+// line is ignored, as Google documents. Unit: octets.
+const MaxLine = 16663
+
+// RecommendedLimit is the size in octets up to which a crawler must parse a
+// robots.txt file (RFC 9309 §2.5: at least 500 kibibytes).
+const RecommendedLimit = 500 * 1024
+
+// Robots is one parsed robots.txt file. It is immutable, safe for concurrent
+// use, and independent of the octets it was parsed from. Make it with [Parse];
+// the zero value is an empty file.
+type Robots struct {
+	// data holds the records that arena.go describes. Patterns, names and
+	// values that the methods hand out are substrings of it.
+	data string
+	// kept is the memory behind data: its length rounded up by the allocator.
+	kept int
+}
+
+// Rule is one allow or disallow line.
+type Rule struct {
+	Allow   bool   // Allow line; otherwise Disallow
+	Pattern string // path pattern as written, comment and surrounding white space cut; never empty in a group
+	Line    int    // line number, from 1
+}
+
+// String returns the rule as a line of robots.txt, "Disallow: /private". The
+// zero Rule, which stands for no rule at all, gives "".
+func (r Rule) String() string {
+	switch {
+	case r == Rule{}:
+		return ""
+	case r.Allow:
+		return "Allow: " + r.Pattern
+	default:
+		return "Disallow: " + r.Pattern
+	}
+}
+
+// Agent is one user-agent line.
+type Agent struct {
+	Name  string // value as written
+	Token string // product token in it: "*" for the global group, "" when it names nobody
+	Line  int    // line number, from 1
+}
+
+// Record is a line that is neither a user-agent line nor a rule: Sitemap,
+// Crawl-delay, Content-Signal and so on.
+type Record struct {
+	Key   string // key as written
+	Value string // value as written, possibly empty
+	Line  int    // line number, from 1
+	Group int    // index of the group it stands in, counted as Groups yields them; -1 before the first
+}
+
+// Group is a run of user-agent lines with what follows up to the next run.
+// Several groups may name the same token; RFC 9309 §2.2.1 has their rules
+// merged, which package matcher does.
+type Group struct {
+	data string
+}
+
+// Size returns the memory in bytes that r keeps, everything counted.
+func (r *Robots) Size() int {
+	const header = 24 // string header and kept
+	return header + r.kept
+}
+
+// Groups yields the groups in the order of the file.
+func (r *Robots) Groups() iter.Seq[Group] {
+	return func(yield func(Group) bool) {
+		_, rest := cutSection(r.data)
+		for rest != "" {
+			var section string
+			section, rest = cutSection(rest)
+			if !yield(Group{data: section}) {
+				return
+			}
+		}
+	}
+}
+
+// Records yields the records other than user-agent lines and rules, in the
+// order of the file.
+func (r *Robots) Records() iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		group := -1
+		for rest := r.data; rest != ""; group++ {
+			var section string
+			section, rest = cutSection(rest)
+			for w := (walker{data: section}); w.next(); {
+				if w.kind != kindOther {
+					continue
+				}
+				key, value, _ := splitLine(w.text)
+				if !yield(Record{Key: key, Value: value, Line: w.line, Group: group}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Line returns the line number of the group's first user-agent line.
+func (g Group) Line() int {
+	w := walker{data: g.data}
+	w.next()
+	return w.line
+}
+
+// Agents yields the group's user-agent lines.
+func (g Group) Agents() iter.Seq[Agent] {
+	return func(yield func(Agent) bool) {
+		for w := (walker{data: g.data}); w.next(); {
+			if w.kind != kindAgent {
+				continue
+			}
+			if !yield(Agent{Name: w.text, Token: Token(w.text), Line: w.line}) {
+				return
+			}
+		}
+	}
+}
+
+// Rules yields the group's rules. Lines with an empty value are no rules and are
+// left out.
+func (g Group) Rules() iter.Seq[Rule] {
+	return func(yield func(Rule) bool) {
+		for w := (walker{data: g.data}); w.next(); {
+			if !w.kind.isRule() || w.text == "" {
+				continue
+			}
+			if !yield(Rule{Allow: w.kind == kindAllow, Pattern: w.text, Line: w.line}) {
+				return
+			}
+		}
+	}
+}
+
+// Names reports whether one of the group's user-agent lines names token, which
+// is compared case-insensitively and whole; "*" asks for the global group.
+func (g Group) Names(token string) bool {
+	for w := (walker{data: g.data}); w.next() && w.kind != kindAllow && w.kind != kindDisallow; {
+		if w.kind == kindAgent && token != "" && equalFold(Token(w.text), token) {
+			return true
+		}
+	}
+	return false
+}
