@@ -6,21 +6,13 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"slices"
 	"syscall"
 	"time"
 )
 
-// Times of a dial. The caller's deadline bounds them all.
-const (
-	// dnsLimit bounds a whole lookup, all servers and retries counted.
-	dnsLimit = 3 * time.Second
-	// fallbackDelay is the head start of the preferred address family
-	// (RFC 8305 §5 recommends 250 ms; Go's dialer waits 300 ms).
-	fallbackDelay = 300 * time.Millisecond
-	// minAttempt is what an address gets at least before the next is tried.
-	minAttempt = 2 * time.Second
-)
+// minAttempt is what an address gets at least before the next is tried. The
+// caller's deadline bounds it.
+const minAttempt = 2 * time.Second
 
 // DialContext resolves host:port with Go's own resolver, drops the addresses
 // that the policy denies, and dials the others, both families at once after a
@@ -57,7 +49,9 @@ func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	return g.dialAny(ctx, network, targets)
+	return race(ctx, targets, func(ctx context.Context, targets []netip.AddrPort) (net.Conn, error) {
+		return g.dialSerial(ctx, network, targets)
+	})
 }
 
 // allowed returns the addresses that may be dialled, or the denial of the
@@ -79,74 +73,6 @@ func (g *Guard) allowed(addrs []netip.Addr, host string, port uint16) ([]netip.A
 		return nil, first
 	}
 	return targets, nil
-}
-
-// dialAny dials the addresses of the first one's family in order, and those of
-// the other family beside them after fallbackDelay or a failure.
-func (g *Guard) dialAny(ctx context.Context, network string, targets []netip.AddrPort) (net.Conn, error) {
-	preferred4 := targets[0].Addr().Is4()
-	var primary, fallback []netip.AddrPort
-	for _, t := range targets {
-		if t.Addr().Is4() == preferred4 {
-			primary = append(primary, t)
-		} else {
-			fallback = append(fallback, t)
-		}
-	}
-	if len(fallback) == 0 {
-		return g.dialSerial(ctx, network, primary)
-	}
-
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	results := make(chan dialResult, 2)
-	start := func(targets []netip.AddrPort) {
-		go func() {
-			conn, err := g.dialSerial(ctx, network, targets)
-			results <- dialResult{conn, err}
-		}()
-	}
-	start(primary)
-	running := 1
-	timer := time.NewTimer(fallbackDelay)
-	defer timer.Stop()
-	var firstErr error
-	for {
-		select {
-		case <-timer.C:
-		case r := <-results:
-			running--
-			if r.err == nil {
-				if running > 0 {
-					go discard(results)
-				}
-				return r.conn, nil
-			}
-			if firstErr == nil {
-				firstErr = r.err
-			}
-			if fallback == nil && running == 0 {
-				return nil, firstErr
-			}
-		}
-		if fallback != nil {
-			start(fallback)
-			fallback = nil
-			running++
-		}
-	}
-}
-
-type dialResult struct {
-	conn net.Conn
-	err  error
-}
-
-// discard closes the connection of the attempt that lost the race.
-func discard(results <-chan dialResult) {
-	if r := <-results; r.err == nil {
-		r.conn.Close()
-	}
 }
 
 // dialSerial dials the addresses in order until one answers. The time that is
@@ -185,77 +111,4 @@ func (g *Guard) control(_ context.Context, _, address string, _ syscall.RawConn)
 		return g.refuse(err, "")
 	}
 	return g.refuse(g.CheckAddr(target), "")
-}
-
-// A lookup resolves a host with one configured server, or with the system's.
-type lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
-
-// lookups returns one lookup for each server, or the system's alone. Go's own
-// resolver is asked in any case: the C library reads 127.1 and 0x7f000001 as
-// addresses.
-func lookups(servers []netip.AddrPort) []lookup {
-	if len(servers) == 0 {
-		return []lookup{(&net.Resolver{PreferGo: true}).LookupNetIP}
-	}
-	all := make([]lookup, 0, len(servers))
-	for _, server := range servers {
-		resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, network, server.String())
-		}}
-		all = append(all, func(ctx context.Context, network, host string) ([]netip.Addr, error) {
-			// The search list belongs to the system's servers, not to these.
-			return resolver.LookupNetIP(ctx, network, rooted(host))
-		})
-	}
-	return all
-}
-
-func rooted(host string) string {
-	if host != "" && host[len(host)-1] != '.' {
-		return host + "."
-	}
-	return host
-}
-
-// resolve returns the addresses of a host, an IP literal's own. The servers
-// are asked in order until one answers, be it that the name does not exist.
-func (g *Guard) resolve(ctx context.Context, network, host string) ([]netip.Addr, error) {
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return []netip.Addr{addr}, nil
-	}
-	family, ok := map[string]string{"tcp": "ip", "tcp4": "ip4", "tcp6": "ip6"}[network]
-	if !ok {
-		return nil, net.UnknownNetworkError(network)
-	}
-	ctx, cancel := context.WithTimeout(ctx, dnsLimit)
-	defer cancel()
-	var firstErr error
-	for i, ask := range g.resolvers {
-		addrs, err := askWithin(ctx, len(g.resolvers)-i, ask, family, host)
-		if err == nil {
-			return slices.Compact(addrs), nil
-		}
-		if firstErr == nil {
-			firstErr = err
-		}
-		if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
-			return nil, err
-		}
-		if ctx.Err() != nil {
-			break
-		}
-	}
-	return nil, firstErr
-}
-
-// askWithin gives one of the servers that are left its share of the time, so
-// that a dead one does not use up the others'.
-func askWithin(ctx context.Context, left int, ask lookup, family, host string) ([]netip.Addr, error) {
-	if deadline, ok := ctx.Deadline(); ok && left > 1 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(left))
-		defer cancel()
-	}
-	return ask(ctx, family, host)
 }

@@ -1,0 +1,426 @@
+package dialguard
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// nameServer answers on UDP and TCP at a loopback address and notes what it
+// was asked.
+type nameServer struct {
+	addr    netip.AddrPort
+	mu      sync.Mutex
+	asked   []string
+	answers func(name string, qtype uint16) (ips []string, rcode int)
+}
+
+func serveNames(t *testing.T, answers func(name string, qtype uint16) ([]string, int)) *nameServer {
+	t.Helper()
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &nameServer{addr: netip.MustParseAddrPort(conn.LocalAddr().String()), answers: answers}
+	ready := make(chan struct{})
+	server := &dns.Server{PacketConn: conn, Handler: s, NotifyStartedFunc: func() { close(ready) }}
+	go func() { _ = server.ActivateAndServe() }()
+	<-ready
+	t.Cleanup(func() { _ = server.Shutdown() })
+	return s
+}
+
+func (s *nameServer) ServeDNS(w dns.ResponseWriter, request *dns.Msg) {
+	q := request.Question[0]
+	s.mu.Lock()
+	s.asked = append(s.asked, q.Name)
+	s.mu.Unlock()
+	reply := new(dns.Msg).SetReply(request)
+	reply.RecursionAvailable = true // else an empty answer is a lame referral
+	var ips []string
+	ips, reply.Rcode = s.answers(q.Name, q.Qtype)
+	for _, text := range ips {
+		ip := net.ParseIP(text)
+		header := dns.RR_Header{Name: q.Name, Rrtype: q.Qtype, Class: dns.ClassINET}
+		switch {
+		case q.Qtype == dns.TypeA && ip.To4() != nil:
+			reply.Answer = append(reply.Answer, &dns.A{Hdr: header, A: ip})
+		case q.Qtype == dns.TypeAAAA && ip.To4() == nil:
+			reply.Answer = append(reply.Answer, &dns.AAAA{Hdr: header, AAAA: ip})
+		}
+	}
+	_ = w.WriteMsg(reply)
+}
+
+func fixed(ips ...string) func(string, uint16) ([]string, int) {
+	return func(string, uint16) ([]string, int) { return ips, dns.RcodeSuccess }
+}
+
+// twoOrigins listens on one port of 127.0.0.1, which the tests take for an
+// inner service, and of 127.0.0.2, which stands in for a public address.
+func twoOrigins(t *testing.T) (port uint16, inner, public *atomic.Int64) {
+	t.Helper()
+	inner, public = new(atomic.Int64), new(atomic.Int64)
+	first := listen(t, "127.0.0.1:0", inner)
+	listen(t, netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), first.Port()).String(), public)
+	return first.Port(), inner, public
+}
+
+func listen(t *testing.T, address string, accepted *atomic.Int64) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted.Add(1)
+			conn.Close()
+		}
+	})
+	t.Cleanup(func() { l.Close(); done.Wait() })
+	return netip.MustParseAddrPort(l.Addr().String())
+}
+
+func guardFor(t *testing.T, port uint16, server *nameServer, change func(*Config)) *Guard {
+	t.Helper()
+	config := Config{
+		Allow: prefixes(t, "127.0.0.2/32"), Ports: []PortRange{{port, port}}, Resolvers: []netip.AddrPort{server.addr},
+	}
+	if change != nil {
+		change(&config)
+	}
+	return New(config)
+}
+
+// dialHost dials and returns the address that was reached.
+func dialHost(t *testing.T, g *Guard, network, host string, port uint16) (string, error) {
+	t.Helper()
+	conn, err := g.DialContext(t.Context(), network, net.JoinHostPort(host, netPort(port)))
+	if err != nil {
+		var op *net.OpError
+		if !errors.As(err, &op) {
+			t.Errorf("%v (%T) is no net.OpError", err, err)
+		}
+		return "", err
+	}
+	defer conn.Close()
+	return netip.MustParseAddrPort(conn.RemoteAddr().String()).Addr().String(), nil
+}
+
+func netPort(port uint16) string {
+	return PortRange{port, port}.String()
+}
+
+// THREATS R35: the name is public when it is first looked up, inner afterwards.
+func TestDialRebinding(t *testing.T) {
+	port, inner, _ := twoOrigins(t)
+	var turn atomic.Int64
+	server := serveNames(t, func(_ string, qtype uint16) ([]string, int) {
+		if qtype != dns.TypeA {
+			return nil, dns.RcodeSuccess
+		}
+		if turn.Add(1) == 1 {
+			return []string{"127.0.0.2"}, dns.RcodeSuccess
+		}
+		return []string{"127.0.0.1"}, dns.RcodeSuccess
+	})
+	g := guardFor(t, port, server, nil)
+	if got, err := dialHost(t, g, "tcp", "rebind.example", port); err != nil || got != "127.0.0.2" {
+		t.Fatalf("first dial: %q, %v; want 127.0.0.2", got, err)
+	}
+	for range 3 {
+		if got, err := dialHost(t, g, "tcp", "rebind.example", port); class(t, err) != ClassLoopback {
+			t.Fatalf("later dial: %q, %v; want it denied as loopback", got, err)
+		}
+	}
+	if inner.Load() != 0 {
+		t.Errorf("the inner service accepted %d connections", inner.Load())
+	}
+}
+
+// The socket's address is judged again right before it connects: here the
+// policy's answer changes between the two looks.
+func TestDialChecksTheSocket(t *testing.T) {
+	port, _, public := twoOrigins(t)
+	var looks atomic.Int64
+	g := guardFor(t, port, serveNames(t, fixed("127.0.0.2")), func(c *Config) {
+		c.IsOwn = func(a netip.AddrPort) bool {
+			return a.Addr() == netip.MustParseAddr("127.0.0.2") && looks.Add(1) > 1
+		}
+	})
+	if _, err := dialHost(t, g, "tcp", "origin.example", port); class(t, err) != ClassOwnListener {
+		t.Errorf("%v; want it denied as own_listener", err)
+	}
+	if looks.Load() != 2 || public.Load() != 0 {
+		t.Errorf("%d looks, %d connections; want 2 and 0", looks.Load(), public.Load())
+	}
+}
+
+// THREATS R33, R36, R37, R39, R81.
+func TestDialPolicy(t *testing.T) {
+	port, inner, _ := twoOrigins(t)
+	for _, tc := range []struct {
+		name, network, host string
+		answer              []string
+		change              func(*Config)
+		want, class         string
+		counted             []string
+	}{
+		{name: "public", host: "a.example", answer: []string{"127.0.0.2"}, want: "127.0.0.2"},
+		{name: "mixed answer", host: "a.example", answer: []string{"127.0.0.1", "10.0.0.1", "127.0.0.2"}, want: "127.0.0.2", counted: []string{"loopback", "private"}},
+		{name: "inner only", host: "a.example", answer: []string{"127.0.0.1"}, class: ClassLoopback, counted: []string{"loopback"}},
+		{name: "metadata", host: "a.example", answer: []string{"169.254.169.254"}, class: ClassMetadata, counted: []string{"metadata"}},
+		{name: "unspecified", host: "a.example", answer: []string{"0.0.0.0", "::"}, class: ClassSpecial, counted: []string{"special", "special"}},
+		{name: "mapped", host: "a.example", answer: []string{"::ffff:127.0.0.1"}, class: ClassLoopback, counted: []string{"loopback"}},
+		{name: "literal", host: "127.0.0.2", want: "127.0.0.2"},
+		{name: "inner literal", host: "127.0.0.1", class: ClassLoopback, counted: []string{"loopback"}},
+		{name: "mapped literal", host: "::ffff:127.0.0.1", class: ClassLoopback, counted: []string{"loopback"}},
+		{name: "localhost", host: "localhost", answer: []string{"127.0.0.1"}, class: ClassLoopback},
+		{name: "port", host: "a.example", answer: []string{"127.0.0.2"}, change: func(c *Config) { c.Ports = nil }, class: ClassPort, counted: []string{"port"}},
+		{
+			name: "own listener under allow", host: "a.example", answer: []string{"127.0.0.2"}, class: ClassOwnListener, counted: []string{"own_listener"},
+			change: func(c *Config) {
+				c.IsOwn = func(a netip.AddrPort) bool { return a.Port() == port && a.Addr().IsLoopback() }
+			},
+		},
+		{
+			name: "denied range", host: "a.example", answer: []string{"127.0.0.2"}, class: ClassDeniedRange, counted: []string{"denied_range"},
+			change: func(c *Config) { c.Deny = prefixes(t, "127.0.0.2/32") },
+		},
+		{name: "no listener on the first family", host: "a.example", answer: []string{"::1", "127.0.0.2"}, want: "127.0.0.2", change: func(c *Config) { c.Allow = append(c.Allow, prefixes(t, "::1")...) }},
+		{name: "no listener on the first address", host: "a.example", answer: []string{"127.0.0.3", "127.0.0.2"}, want: "127.0.0.2", change: func(c *Config) { c.Allow = append(c.Allow, prefixes(t, "127.0.0.3")...) }},
+		{name: "one family", network: "tcp4", host: "a.example", answer: []string{"::1", "127.0.0.2"}, want: "127.0.0.2"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var mu sync.Mutex
+			var counted []string
+			g := guardFor(t, port, serveNames(t, fixed(tc.answer...)), func(c *Config) {
+				if tc.change != nil {
+					tc.change(c)
+				}
+				c.OnDenied = func(class string) { mu.Lock(); counted = append(counted, class); mu.Unlock() }
+			})
+			network := "tcp"
+			if tc.network != "" {
+				network = tc.network
+			}
+			conn, err := g.DialContext(t.Context(), network, net.JoinHostPort(tc.host, netPort(port)))
+			got := ""
+			if err == nil {
+				got = netip.MustParseAddrPort(conn.RemoteAddr().String()).Addr().String()
+				conn.Close()
+			}
+			if got != tc.want || tc.class != "" && class(t, err) != tc.class {
+				t.Errorf("reached %q, %v; want %q, class %q", got, err, tc.want, tc.class)
+			}
+			slices.Sort(counted)
+			if tc.counted != nil && !slices.Equal(counted, tc.counted) {
+				t.Errorf("counted %q, want %q", counted, tc.counted)
+			}
+			if denied := (*DeniedError)(nil); errors.As(err, &denied) && denied.Host != tc.host {
+				t.Errorf("the denial names %q, want %q", denied.Host, tc.host)
+			}
+		})
+	}
+	if inner.Load() != 0 {
+		t.Errorf("the inner service accepted %d connections", inner.Load())
+	}
+}
+
+// THREATS R38, M12: no resolver of ours reads these as addresses.
+func TestDialOddAddresses(t *testing.T) {
+	port, inner, _ := twoOrigins(t)
+	g := guardFor(t, port, serveNames(t, func(string, uint16) ([]string, int) { return nil, dns.RcodeNameError }), nil)
+	for _, host := range []string{"127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0"} {
+		if got, err := dialHost(t, g, "tcp", host, port); err == nil {
+			t.Errorf("%s was dialled as %s", host, got)
+		}
+	}
+	if inner.Load() != 0 {
+		t.Errorf("the inner service accepted %d connections", inner.Load())
+	}
+}
+
+// THREATS R22.
+func TestDialNameErrors(t *testing.T) {
+	port, _, public := twoOrigins(t)
+	for name, tc := range map[string]struct {
+		rcode    int
+		notFound bool
+	}{
+		"NXDOMAIN": {dns.RcodeNameError, true},
+		"no data":  {dns.RcodeSuccess, true},
+		"SERVFAIL": {dns.RcodeServerFailure, false},
+		"REFUSED":  {dns.RcodeRefused, false},
+	} {
+		server := serveNames(t, func(string, uint16) ([]string, int) { return nil, tc.rcode })
+		_, err := dialHost(t, guardFor(t, port, server, nil), "tcp", "short", port)
+		var failure *net.DNSError
+		if !errors.As(err, &failure) || failure.IsNotFound != tc.notFound || failure.Server != server.addr.String() {
+			t.Errorf("%s: %v; want a DNSError of %v, not found: %v", name, err, server.addr, tc.notFound)
+		}
+		server.mu.Lock()
+		if i := slices.IndexFunc(server.asked, func(n string) bool { return n != "short." }); i >= 0 {
+			t.Errorf("%s: the search list was used: %q", name, server.asked)
+		}
+		server.mu.Unlock()
+	}
+	if public.Load() != 0 {
+		t.Errorf("%d connections", public.Load())
+	}
+}
+
+func TestDialAsksTheNextResolver(t *testing.T) {
+	port, _, _ := twoOrigins(t)
+	failing := serveNames(t, func(string, uint16) ([]string, int) { return nil, dns.RcodeServerFailure })
+	good := serveNames(t, fixed("127.0.0.2"))
+	g := guardFor(t, port, failing, func(c *Config) { c.Resolvers = append(c.Resolvers, good.addr) })
+	if got, err := dialHost(t, g, "tcp", "a.example", port); err != nil || got != "127.0.0.2" {
+		t.Errorf("%q, %v; want 127.0.0.2", got, err)
+	}
+	// That a name does not exist is an answer.
+	missing := serveNames(t, func(string, uint16) ([]string, int) { return nil, dns.RcodeNameError })
+	g = guardFor(t, port, missing, func(c *Config) { c.Resolvers = append(c.Resolvers, good.addr) })
+	if got, err := dialHost(t, g, "tcp", "a.example", port); err == nil {
+		t.Errorf("reached %q although the first server says that the name does not exist", got)
+	}
+}
+
+func TestDialRefusesBadAddresses(t *testing.T) {
+	g := New(Config{})
+	for _, tc := range []struct{ network, address string }{
+		{"tcp", "example.com"}, {"tcp", "example.com:http"}, {"tcp", "example.com:0"}, {"tcp", "example.com:99999"}, {"udp", "example.com:80"}, {"unix", "x:80"},
+	} {
+		if _, err := g.DialContext(t.Context(), tc.network, tc.address); err == nil || strings.Contains(err.Error(), "no such host") {
+			t.Errorf("%s %s: %v; want it refused without a lookup", tc.network, tc.address, err)
+		}
+	}
+}
+
+func TestResolveLimits(t *testing.T) {
+	silent := func(ctx context.Context, _, _ string) ([]netip.Addr, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	answer := func(context.Context, string, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
+	}
+	for name, tc := range map[string]struct {
+		deadline  time.Duration
+		resolvers []lookup
+		want      time.Duration
+		ok        bool
+	}{
+		"the limit":               {0, []lookup{silent}, 3 * time.Second, false},
+		"the caller's deadline":   {time.Second, []lookup{silent}, time.Second, false},
+		"a later deadline":        {time.Minute, []lookup{silent}, 3 * time.Second, false},
+		"a dead server":           {0, []lookup{silent, answer}, 1500 * time.Millisecond, true},
+		"three servers, two dead": {0, []lookup{silent, silent, answer}, 2 * time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				if tc.deadline > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, tc.deadline)
+					defer cancel()
+				}
+				g := &Guard{resolvers: tc.resolvers}
+				start := time.Now()
+				_, err := g.resolve(ctx, "tcp", "a.example")
+				if took := time.Since(start); took != tc.want || (err == nil) != tc.ok {
+					t.Errorf("%v, %v; want %v, ok %v", took, err, tc.want, tc.ok)
+				}
+			})
+		})
+	}
+}
+
+func TestRace(t *testing.T) {
+	v6, v4 := netip.MustParseAddrPort("[2606:4700::1]:80"), netip.MustParseAddrPort("8.8.8.8:80")
+	targets := []netip.AddrPort{v6, v4}
+	errDial := errors.New("refused")
+	type plan struct {
+		after time.Duration
+		fails bool
+	}
+	for name, tc := range map[string]struct {
+		v6, v4 plan
+		want   netip.AddrPort
+		took   time.Duration
+	}{
+		"the preferred family answers":            {plan{100 * time.Millisecond, false}, plan{0, false}, v6, 100 * time.Millisecond},
+		"the preferred family is slow":            {plan{time.Hour, false}, plan{50 * time.Millisecond, false}, v4, 350 * time.Millisecond},
+		"the preferred family fails at once":      {plan{0, true}, plan{50 * time.Millisecond, false}, v4, 50 * time.Millisecond},
+		"the other family is slower":              {plan{400 * time.Millisecond, false}, plan{time.Hour, false}, v6, 400 * time.Millisecond},
+		"the other family fails, then this comes": {plan{500 * time.Millisecond, false}, plan{0, true}, v6, 500 * time.Millisecond},
+		"both fail": {plan{time.Second, true}, plan{2 * time.Second, true}, netip.AddrPort{}, 2300 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var open atomic.Int64
+				dial := func(ctx context.Context, targets []netip.AddrPort) (net.Conn, error) {
+					p := tc.v6
+					if targets[0] == v4 {
+						p = tc.v4
+					}
+					select {
+					case <-time.After(p.after):
+					case <-ctx.Done():
+					}
+					// A dialer may have connected just before it was cancelled.
+					if p.fails {
+						return nil, errDial
+					}
+					open.Add(1)
+					return &fakeConn{target: targets[0], open: &open}, nil
+				}
+				start := time.Now()
+				conn, err := race(t.Context(), targets, dial)
+				if took := time.Since(start); took != tc.took {
+					t.Errorf("took %v, want %v", took, tc.took)
+				}
+				if tc.want == (netip.AddrPort{}) {
+					if !errors.Is(err, errDial) {
+						t.Errorf("error %v, want %v", err, errDial)
+					}
+					return
+				}
+				if err != nil || conn.(*fakeConn).target != tc.want {
+					t.Fatalf("%+v, %v; want %v", conn, err, tc.want)
+				}
+				synctest.Wait()
+				if open.Load() != 1 {
+					t.Errorf("%d connections stay open, want the winner's alone", open.Load())
+				}
+			})
+		})
+	}
+}
+
+type fakeConn struct {
+	net.Conn
+	target netip.AddrPort
+	open   *atomic.Int64
+}
+
+func (c *fakeConn) Close() error {
+	c.open.Add(-1)
+	return nil
+}
