@@ -23,9 +23,9 @@ type Robots struct {
 
 // Rule is one allow or disallow line.
 type Rule struct {
-	Allow   bool   // Allow line; otherwise Disallow
-	Pattern string // path pattern as written, comment and surrounding white space cut; never empty in a group
-	Line    int    // line number, from 1
+	Allow   bool   `json:"allow"`   // Allow line; otherwise Disallow
+	Pattern string `json:"pattern"` // path pattern as written, comment and surrounding white space cut; never empty in a group
+	Line    int    `json:"line"`    // line number, from 1
 }
 
 // String returns the rule as a line of robots.txt, "Disallow: /private". The
@@ -43,18 +43,18 @@ func (r Rule) String() string {
 
 // Agent is one user-agent line.
 type Agent struct {
-	Name  string // value as written
-	Token string // product token in it: "*" for the global group, "" when it names nobody
-	Line  int    // line number, from 1
+	Name  string `json:"name"`  // value as written
+	Token string `json:"token"` // product token in it: "*" for the global group, "" when it names nobody
+	Line  int    `json:"line"`  // line number, from 1
 }
 
 // Record is a line that is neither a user-agent line nor a rule: Sitemap,
 // Crawl-delay, Content-Signal and so on.
 type Record struct {
-	Key   string // key as written
-	Value string // value as written, possibly empty
-	Line  int    // line number, from 1
-	Group int    // index of the group it stands in, counted as Groups yields them; -1 before the first
+	Key   string `json:"key"`   // key as written
+	Value string `json:"value"` // value as written, possibly empty
+	Line  int    `json:"line"`  // line number, from 1
+	Group int    `json:"group"` // index of the group it stands in, counted as Groups yields them; -1 before the first
 }
 
 // Group is a run of user-agent lines with what follows up to the next run.
