@@ -140,7 +140,8 @@ func normalIPv4(name string) (string, error) {
 		return "", bad("host "+quote(name)+" ends in a number and is no IPv4 address",
 			"write IPv4 addresses as four decimal numbers without leading zeros")
 	}
-	return addr.String(), nil
+	// netip reads no other spelling of an IPv4 address than the canonical one.
+	return name, nil
 }
 
 func normalIPv6(bracketed string) (string, error) {
