@@ -16,7 +16,7 @@ import (
 //
 // The strings of the result are slices of the request's; see Origin.Clone.
 func FromRequest(r *http.Request) (Target, error) {
-	if err := checkHead(r); err != nil {
+	if err := CheckHead(r); err != nil {
 		return Target{}, err
 	}
 	if r.Method == http.MethodConnect && len(r.Header[":protocol"]) == 0 {
@@ -65,7 +65,7 @@ func fromAbsolute(r *http.Request) (Target, error) {
 // is https. The target must be host:port and nothing else (RFC 9110 §9.3.6),
 // the port always there. Every error is a *BadTargetError.
 func FromConnect(r *http.Request) (Origin, error) {
-	if err := checkHead(r); err != nil {
+	if err := CheckHead(r); err != nil {
 		return Origin{}, err
 	}
 	const advice = "send CONNECT host:port, an IPv6 address in brackets"
@@ -91,8 +91,9 @@ func FromConnect(r *http.Request) (Origin, error) {
 	return New("https", r.Host)
 }
 
-// checkHead makes the checks that every form of request shares.
-func checkHead(r *http.Request) error {
+// CheckHead makes the checks that every form of request shares: one User-Agent
+// line at most, no fragment. Every error is a *BadTargetError.
+func CheckHead(r *http.Request) error {
 	if len(r.Header["User-Agent"]) > 1 {
 		return bad("the request has more than one User-Agent line", "send a single User-Agent")
 	}

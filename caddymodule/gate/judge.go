@@ -1,0 +1,106 @@
+package gate
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/robotsgate/robotsgate/caddymodule/exchange"
+	"github.com/robotsgate/robotsgate/internal/decision"
+	"github.com/robotsgate/robotsgate/internal/origin"
+)
+
+// judge reads the subject out of the request and has it decided.
+func (g *Gate) judge(x *exchange.Exchange, r *http.Request) {
+	rec := &x.Record
+	rec.Policy = g.policy.Hash
+	rec.Redact = g.policy.Redact != ""
+	x.Policy = g.policy
+	x.Subject.UserAgent = r.UserAgent()
+	g.replace(x, r)
+	if r.Method == http.MethodConnect {
+		g.judgeConnect(x, r)
+		return
+	}
+	target, err := g.target(r)
+	if err != nil {
+		g.policy.Identify(&x.Subject, rec)
+		x.BadTarget(err)
+		return
+	}
+	x.Subject.Target = target
+	g.app.Judge().Decide(r.Context(), g.policy, &x.Subject, rec)
+}
+
+// replace resolves the placeholders of `job` and `token`.
+func (g *Gate) replace(x *exchange.Exchange, r *http.Request) {
+	if g.Job == "" && len(g.Token) == 0 {
+		return
+	}
+	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	x.Record.Job = repl.ReplaceAll(g.Job, "")
+	if len(g.Token) == 0 {
+		return
+	}
+	// A configured token that comes out empty leaves the group of everyone;
+	// it never falls back to what the request says of itself.
+	x.Subject.Tokens = make([]string, 0, len(g.Token))
+	for _, token := range g.Token {
+		if t := strings.TrimSpace(repl.ReplaceAll(token, "")); t != "" {
+			x.Subject.Tokens = append(x.Subject.Tokens, t)
+		}
+	}
+}
+
+// target is the origin resource that the request asks for.
+func (g *Gate) target(r *http.Request) (origin.Target, error) {
+	if g.Target == "" {
+		return origin.FromRequest(r)
+	}
+	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	target, err := origin.ParseTarget(repl.ReplaceAll(g.Target, ""))
+	if err != nil {
+		return origin.Target{}, err
+	}
+	return target, origin.CheckHead(r)
+}
+
+// judgeConnect refuses a tunnel: nothing inside it can be judged.
+func (g *Gate) judgeConnect(x *exchange.Exchange, r *http.Request) {
+	rec := &x.Record
+	g.policy.Identify(&x.Subject, rec)
+	o, err := origin.FromConnect(r)
+	if err != nil {
+		x.BadTarget(err)
+		return
+	}
+	rec.Aim(origin.Target{Origin: o, Path: "/"})
+	rec.Denied(decision.TunnelOpaque)
+}
+
+// checkTarget refuses a template that can never become an http URL.
+func checkTarget(template string) error {
+	scheme, rest, found := strings.Cut(template, "://")
+	if strings.HasPrefix(template, "{") {
+		return nil
+	}
+	if !found || rest == "" || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+		return &targetError{template}
+	}
+	if authority, _, _ := strings.Cut(rest, "/"); strings.Contains(authority, "@") {
+		return errors.New("target: carries user information; leave credentials to the job")
+	}
+	if _, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(template)); err != nil {
+		return &targetError{template}
+	}
+	return nil
+}
+
+type targetError struct{ template string }
+
+func (e *targetError) Error() string {
+	return "target: " + e.template + " is no http:// or https:// URL; write for example https://books.example.com{uri}"
+}
