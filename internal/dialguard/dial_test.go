@@ -1,7 +1,6 @@
 package dialguard
 
 import (
-	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -10,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/miekg/dns"
 )
@@ -109,9 +106,9 @@ func guardFor(t *testing.T, port uint16, server *nameServer, change func(*Config
 }
 
 // dialHost dials and returns the address that was reached.
-func dialHost(t *testing.T, g *Guard, network, host string, port uint16) (string, error) {
+func dialHost(t *testing.T, g *Guard, host string, port uint16) (string, error) {
 	t.Helper()
-	conn, err := g.DialContext(t.Context(), network, net.JoinHostPort(host, netPort(port)))
+	conn, err := g.DialContext(t.Context(), "tcp", net.JoinHostPort(host, netPort(port)))
 	if err != nil {
 		var op *net.OpError
 		if !errors.As(err, &op) {
@@ -141,11 +138,11 @@ func TestDialRebinding(t *testing.T) {
 		return []string{"127.0.0.1"}, dns.RcodeSuccess
 	})
 	g := guardFor(t, port, server, nil)
-	if got, err := dialHost(t, g, "tcp", "rebind.example", port); err != nil || got != "127.0.0.2" {
+	if got, err := dialHost(t, g, "rebind.example", port); err != nil || got != "127.0.0.2" {
 		t.Fatalf("first dial: %q, %v; want 127.0.0.2", got, err)
 	}
 	for range 3 {
-		if got, err := dialHost(t, g, "tcp", "rebind.example", port); class(t, err) != ClassLoopback {
+		if got, err := dialHost(t, g, "rebind.example", port); class(t, err) != ClassLoopback {
 			t.Fatalf("later dial: %q, %v; want it denied as loopback", got, err)
 		}
 	}
@@ -164,7 +161,7 @@ func TestDialChecksTheSocket(t *testing.T) {
 			return a.Addr() == netip.MustParseAddr("127.0.0.2") && looks.Add(1) > 1
 		}
 	})
-	if _, err := dialHost(t, g, "tcp", "origin.example", port); class(t, err) != ClassOwnListener {
+	if _, err := dialHost(t, g, "origin.example", port); class(t, err) != ClassOwnListener {
 		t.Errorf("%v; want it denied as own_listener", err)
 	}
 	if looks.Load() != 2 || public.Load() != 0 {
@@ -248,7 +245,7 @@ func TestDialOddAddresses(t *testing.T) {
 	port, inner, _ := twoOrigins(t)
 	g := guardFor(t, port, serveNames(t, func(string, uint16) ([]string, int) { return nil, dns.RcodeNameError }), nil)
 	for _, host := range []string{"127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0"} {
-		if got, err := dialHost(t, g, "tcp", host, port); err == nil {
+		if got, err := dialHost(t, g, host, port); err == nil {
 			t.Errorf("%s was dialled as %s", host, got)
 		}
 	}
@@ -270,7 +267,7 @@ func TestDialNameErrors(t *testing.T) {
 		"REFUSED":  {dns.RcodeRefused, false},
 	} {
 		server := serveNames(t, func(string, uint16) ([]string, int) { return nil, tc.rcode })
-		_, err := dialHost(t, guardFor(t, port, server, nil), "tcp", "short", port)
+		_, err := dialHost(t, guardFor(t, port, server, nil), "short", port)
 		var failure *net.DNSError
 		if !errors.As(err, &failure) || failure.IsNotFound != tc.notFound || failure.Server != server.addr.String() {
 			t.Errorf("%s: %v; want a DNSError of %v, not found: %v", name, err, server.addr, tc.notFound)
@@ -291,13 +288,13 @@ func TestDialAsksTheNextResolver(t *testing.T) {
 	failing := serveNames(t, func(string, uint16) ([]string, int) { return nil, dns.RcodeServerFailure })
 	good := serveNames(t, fixed("127.0.0.2"))
 	g := guardFor(t, port, failing, func(c *Config) { c.Resolvers = append(c.Resolvers, good.addr) })
-	if got, err := dialHost(t, g, "tcp", "a.example", port); err != nil || got != "127.0.0.2" {
+	if got, err := dialHost(t, g, "a.example", port); err != nil || got != "127.0.0.2" {
 		t.Errorf("%q, %v; want 127.0.0.2", got, err)
 	}
 	// That a name does not exist is an answer.
 	missing := serveNames(t, func(string, uint16) ([]string, int) { return nil, dns.RcodeNameError })
 	g = guardFor(t, port, missing, func(c *Config) { c.Resolvers = append(c.Resolvers, good.addr) })
-	if got, err := dialHost(t, g, "tcp", "a.example", port); err == nil {
+	if got, err := dialHost(t, g, "a.example", port); err == nil {
 		t.Errorf("reached %q although the first server says that the name does not exist", got)
 	}
 }
@@ -311,116 +308,4 @@ func TestDialRefusesBadAddresses(t *testing.T) {
 			t.Errorf("%s %s: %v; want it refused without a lookup", tc.network, tc.address, err)
 		}
 	}
-}
-
-func TestResolveLimits(t *testing.T) {
-	silent := func(ctx context.Context, _, _ string) ([]netip.Addr, error) {
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}
-	answer := func(context.Context, string, string) ([]netip.Addr, error) {
-		return []netip.Addr{netip.MustParseAddr("8.8.8.8")}, nil
-	}
-	for name, tc := range map[string]struct {
-		deadline  time.Duration
-		resolvers []lookup
-		want      time.Duration
-		ok        bool
-	}{
-		"the limit":               {0, []lookup{silent}, 3 * time.Second, false},
-		"the caller's deadline":   {time.Second, []lookup{silent}, time.Second, false},
-		"a later deadline":        {time.Minute, []lookup{silent}, 3 * time.Second, false},
-		"a dead server":           {0, []lookup{silent, answer}, 1500 * time.Millisecond, true},
-		"three servers, two dead": {0, []lookup{silent, silent, answer}, 2 * time.Second, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx := t.Context()
-				if tc.deadline > 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = context.WithTimeout(ctx, tc.deadline)
-					defer cancel()
-				}
-				g := &Guard{resolvers: tc.resolvers}
-				start := time.Now()
-				_, err := g.resolve(ctx, "tcp", "a.example")
-				if took := time.Since(start); took != tc.want || (err == nil) != tc.ok {
-					t.Errorf("%v, %v; want %v, ok %v", took, err, tc.want, tc.ok)
-				}
-			})
-		})
-	}
-}
-
-func TestRace(t *testing.T) {
-	v6, v4 := netip.MustParseAddrPort("[2606:4700::1]:80"), netip.MustParseAddrPort("8.8.8.8:80")
-	targets := []netip.AddrPort{v6, v4}
-	errDial := errors.New("refused")
-	type plan struct {
-		after time.Duration
-		fails bool
-	}
-	for name, tc := range map[string]struct {
-		v6, v4 plan
-		want   netip.AddrPort
-		took   time.Duration
-	}{
-		"the preferred family answers":            {plan{100 * time.Millisecond, false}, plan{0, false}, v6, 100 * time.Millisecond},
-		"the preferred family is slow":            {plan{time.Hour, false}, plan{50 * time.Millisecond, false}, v4, 350 * time.Millisecond},
-		"the preferred family fails at once":      {plan{0, true}, plan{50 * time.Millisecond, false}, v4, 50 * time.Millisecond},
-		"the other family is slower":              {plan{400 * time.Millisecond, false}, plan{time.Hour, false}, v6, 400 * time.Millisecond},
-		"the other family fails, then this comes": {plan{500 * time.Millisecond, false}, plan{0, true}, v6, 500 * time.Millisecond},
-		"both fail": {plan{time.Second, true}, plan{2 * time.Second, true}, netip.AddrPort{}, 2300 * time.Millisecond},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var open atomic.Int64
-				dial := func(ctx context.Context, targets []netip.AddrPort) (net.Conn, error) {
-					p := tc.v6
-					if targets[0] == v4 {
-						p = tc.v4
-					}
-					select {
-					case <-time.After(p.after):
-					case <-ctx.Done():
-					}
-					// A dialer may have connected just before it was cancelled.
-					if p.fails {
-						return nil, errDial
-					}
-					open.Add(1)
-					return &fakeConn{target: targets[0], open: &open}, nil
-				}
-				start := time.Now()
-				conn, err := race(t.Context(), targets, dial)
-				if took := time.Since(start); took != tc.took {
-					t.Errorf("took %v, want %v", took, tc.took)
-				}
-				if tc.want == (netip.AddrPort{}) {
-					if !errors.Is(err, errDial) {
-						t.Errorf("error %v, want %v", err, errDial)
-					}
-					return
-				}
-				if err != nil || conn.(*fakeConn).target != tc.want {
-					t.Fatalf("%+v, %v; want %v", conn, err, tc.want)
-				}
-				synctest.Wait()
-				if open.Load() != 1 {
-					t.Errorf("%d connections stay open, want the winner's alone", open.Load())
-				}
-			})
-		})
-	}
-}
-
-type fakeConn struct {
-	net.Conn
-	target netip.AddrPort
-	open   *atomic.Int64
-}
-
-func (c *fakeConn) Close() error {
-	c.open.Add(-1)
-	return nil
 }
