@@ -309,3 +309,17 @@ func TestDialRefusesBadAddresses(t *testing.T) {
 		}
 	}
 }
+
+// Without resolvers the system's configuration counts, its hosts file included.
+func TestDialSystemResolver(t *testing.T) {
+	var accepted atomic.Int64
+	port := listen(t, "127.0.0.1:0", &accepted).Port()
+	ports := []PortRange{{port, port}}
+	if _, err := dialHost(t, New(Config{Ports: ports}), "localhost", port); class(t, err) != ClassLoopback {
+		t.Errorf("%v; want it denied as loopback", err)
+	}
+	open := New(Config{Ports: ports, Allow: prefixes(t, "127.0.0.0/8")})
+	if got, err := dialHost(t, open, "localhost", port); err != nil || got != "127.0.0.1" {
+		t.Errorf("%q, %v; want 127.0.0.1", got, err)
+	}
+}
