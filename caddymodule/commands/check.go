@@ -111,7 +111,7 @@ func checkJudge(cmd *cobra.Command, f *checkFlags) (*judge.Judge, func(), error)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &judge.Judge{Lookup: fileLookup{cache.NewFileCopy(body)}, Guard: noGuard{}}, func() {}, nil
+	return &judge.Judge{Lookup: fileLookup{cache.NewCopy(cache.StateRules, 0, body)}, Guard: noGuard{}}, func() {}, nil
 }
 
 // checkURL decides one URL, prints the answer and returns its exit code.
