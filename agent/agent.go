@@ -67,20 +67,21 @@ func foldAll(words []string) []string {
 
 // Identify is the package's Identify under the identifier's own words.
 func (id *Identifier) Identify(userAgent string) Agent {
-	r := examine(cut(userAgent))
-	id.overrule(&r)
+	var r report
+	id.examine(&r, userAgent)
 	return r.agent()
 }
 
 // Explain is the package's Explain under the identifier's own words.
 func (id *Identifier) Explain(userAgent string) []string {
-	r := examine(cut(userAgent))
-	id.overrule(&r)
+	var r report
+	id.examine(&r, userAgent)
 	return r.explain()
 }
 
-// overrule applies the operator's words to what the rules found.
-func (id *Identifier) overrule(r *report) {
+// examine fills the report and applies the operator's words to it.
+func (id *Identifier) examine(r *report, userAgent string) {
+	examine(r, userAgent[:min(len(userAgent), MaxExamined)])
 	if id == nil || r.header == "" {
 		return
 	}
@@ -101,8 +102,4 @@ func findFold(s string, words []string) string {
 		}
 	}
 	return ""
-}
-
-func cut(userAgent string) string {
-	return userAgent[:min(len(userAgent), MaxExamined)]
 }

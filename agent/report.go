@@ -1,12 +1,9 @@
 package agent
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
-// maxToken and maxPhrase bound what may be a product token: longer runs of
-// words are sentences.
+// maxToken and maxPhrase bound what may be a product token, in bytes and
+// words: longer runs are sentences.
 const (
 	maxToken  = 64
 	maxPhrase = 6
@@ -16,13 +13,31 @@ const (
 type rule uint8
 
 const (
-	ruleEmpty rule = iota
+	_ rule = iota
+	ruleEmpty
+	ruleListed
 	ruleWord
+	ruleHint
 	ruleURL
 	ruleEmail
 	ruleCompatible
+	ruleLayout
+	ruleProduct
 	ruleShape
 )
+
+// finding is a rule that applied and the part of the header it applied to.
+type finding struct {
+	rule       rule
+	start, end uint16
+}
+
+// candidate is a name that the header may give its sender.
+type candidate struct {
+	start, end uint16
+	score      uint8
+	outside    bool // of comments
+}
 
 type option uint8
 
@@ -32,46 +47,33 @@ const (
 	optionNotBot
 )
 
-// finding is a rule that applied and the part of the header it applied to.
-type finding struct {
-	rule       rule
-	start, end int
-}
-
-// candidate is a name that the header may give its sender.
-type candidate struct {
-	start, end int
-	words      int
-	score      int
-	outside    bool // of comments
-}
-
 // report is everything found out about one header.
 type report struct {
-	header   string
-	bot      bool
-	seen     class
-	platform bool
-	option   option
-	word     string // of the option
+	header  string
+	bot     bool
+	mozilla bool  // it begins as the browsers of our day do: "Mozilla/5.0 ("
+	modern  bool  // its engine is AppleWebKit, or Gecko since Firefox 4
+	seen    class // of the browser's words
 
-	findings   [8]finding
-	found      int
-	candidates [4]candidate
-	proposed   int
+	found, proposed uint8
+	findings        [6]finding
+	candidates      [4]candidate
+
+	option option
+	word   string // of the option
 }
 
 func (r *report) find(k rule, start, end int) {
 	r.bot = true
-	if r.found < len(r.findings) {
-		r.findings[r.found] = finding{k, start, end}
+	if int(r.found) < len(r.findings) {
+		r.findings[r.found] = finding{k, uint16(start), uint16(end)}
 		r.found++
 	}
 }
 
 // propose keeps the candidates in order of score, earlier ones first.
 func (r *report) propose(c candidate) {
-	i := r.proposed
+	i := int(r.proposed)
 	for i > 0 && r.candidates[i-1].score < c.score {
 		i--
 	}
@@ -80,37 +82,22 @@ func (r *report) propose(c candidate) {
 	}
 	copy(r.candidates[i+1:], r.candidates[i:])
 	r.candidates[i] = c
-	r.proposed = min(r.proposed+1, len(r.candidates))
+	r.proposed = min(r.proposed+1, uint8(len(r.candidates)))
 }
+
+func (r *report) text(start, end uint16) string { return r.header[start:end] }
 
 // examine applies the rules to a header of at most MaxExamined bytes.
-func examine(header string) report {
-	r := report{header: header}
-	if strings.TrimSpace(header) == "" {
-		r.find(ruleEmpty, 0, 0)
-		return r
-	}
-	s := scanner{r: &r}
-	s.scan(header)
-	if !r.shaped() {
+func examine(r *report, header string) {
+	r.header = header
+	r.mozilla = hasPrefix(header, "mozilla/5.0 (")
+	s := scanner{r: r, h: header}
+	s.scan()
+	if s.words == 0 && !r.bot {
+		r.find(ruleEmpty, 0, len(header))
+	} else if !r.shaped() {
 		r.find(ruleShape, 0, len(header))
 	}
-	return r
-}
-
-// shaped reports whether the header has the shape that browsers give theirs.
-func (r *report) shaped() bool {
-	h := r.header
-	if hasPrefix(h, 0, "opera/") {
-		return true
-	}
-	if !hasPrefix(h, 0, "mozilla/") {
-		return false
-	}
-	if hasPrefix(h, 0, "mozilla/5.0 (") {
-		return r.seen&engine != 0 && r.platform
-	}
-	return r.seen&(engine|platform) != 0
 }
 
 func (r *report) agent() Agent {
@@ -119,44 +106,8 @@ func (r *report) agent() Agent {
 	}
 	a := Agent{Bot: true}
 	if r.proposed > 0 {
-		c := r.candidates[0]
-		a.Name = strings.Clone(r.header[c.start:c.end])
+		a.Name = strings.Clone(r.text(r.candidates[0].start, r.candidates[0].end))
 		a.tokens = r.tokens()
 	}
 	return a
-}
-
-func (r *report) explain() []string {
-	var why []string
-	switch r.option {
-	case optionBot:
-		why = append(why, fmt.Sprintf("a bot, since it contains %q, an operator's bot word", r.word))
-	case optionNotBot:
-		return append(why, fmt.Sprintf("not a bot, since it contains %q, an operator's not_bot word", r.word))
-	}
-	for _, f := range r.findings[:r.found] {
-		why = append(why, f.sentence(r.header))
-	}
-	if !r.bot {
-		why = append(why, "a browser: it has a browser's shape and no rule speaks for a bot")
-	}
-	return why
-}
-
-func (f finding) sentence(header string) string {
-	part := header[f.start:f.end]
-	switch f.rule {
-	case ruleEmpty:
-		return "a bot, since the header is missing or empty"
-	case ruleWord:
-		return fmt.Sprintf("a bot, since %q is or contains a word that bots use", part)
-	case ruleURL:
-		return fmt.Sprintf("a bot, since it carries the address %q", part)
-	case ruleEmail:
-		return fmt.Sprintf("a bot, since it carries the e-mail address %q", part)
-	case ruleCompatible:
-		return fmt.Sprintf("a bot, since the unknown name %q follows \"compatible;\"", part)
-	default:
-		return "a bot, since the header does not have the shape of a browser's"
-	}
 }

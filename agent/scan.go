@@ -8,7 +8,7 @@ const (
 	wordByte              // part of a word
 	separator             // ends an item: ; and ,
 	space
-	open
+	opening
 	closing
 )
 
@@ -24,7 +24,7 @@ var kinds = func() (t [256]kind) {
 		case b == ' ' || b == '\t':
 			t[c] = space
 		case b == '(':
-			t[c] = open
+			t[c] = opening
 		case b == ')':
 			t[c] = closing
 		}
@@ -32,47 +32,56 @@ var kinds = func() (t [256]kind) {
 	return t
 }()
 
-// scanner walks a header once and hands its words to the report.
+// scanner walks a header once, reads it as products with versions and as
+// comments in parentheses with their items, and tells the report what it finds.
 type scanner struct {
 	r *report
+	h string
 
-	depth      int  // of parentheses
-	comments   int  // opened so far
-	compatible int  // depth+1 at which "compatible" was read, 0 outside its scope
-	named      bool // a word has followed "compatible"
-	words      int  // words read so far
-	like       bool // the last word was "like"
+	depth      int   // of parentheses
+	comments   int   // opened so far
+	compatible int   // depth+1 at which "compatible" was read, 0 outside its scope
+	named      bool  // a word has followed "compatible"
+	layout     bool  // the comment opened with "KHTML": it is not for apps
+	words      int   // words read so far
+	skip       bool  // the last word was "like"
+	last       class // of the last word
 	phrase     phrase
 }
 
-// phrase is a run of words that no list explains, such as "Screaming Frog".
+// phrase is a run of words of one item that are not a browser's, such as
+// "Screaming Frog SEO Spider".
 type phrase struct {
 	start, end int
 	words      int
-	class      class // of all its words together
-	bare       bool  // generic words only
-	first      bool  // opens the header
+	class      class // of all its words together, and of the phrase
+	named      bool  // one word at least is not generic
+	first      bool  // it opens the header
 }
 
-func (s *scanner) scan(h string) {
+func (s *scanner) scan() {
+	h := s.h
 	for i := 0; i < len(h); {
 		switch kinds[h[i]] {
 		case wordByte:
-			i = s.word(h, i)
+			i = s.word(i)
 			continue
-		case open:
+		case space:
+		case opening:
 			s.flush(false)
 			s.depth++
 			s.comments++
+			s.layout = false
 		case closing:
 			s.flush(false)
+			s.layout = false
 			if s.depth > 0 {
 				s.depth--
 			}
 			if s.compatible > s.depth+1 {
 				s.compatible, s.named = 0, false
 			}
-		case separator, other:
+		default:
 			s.flush(false)
 		}
 		i++
@@ -80,114 +89,109 @@ func (s *scanner) scan(h string) {
 	s.flush(false)
 }
 
-// word reads the word, URL or e-mail address that starts at h[i], with the
+// word reads the word, URL or e-mail address that starts at i, with the
 // version behind it, and returns the index of what follows.
-func (s *scanner) word(h string, i int) int {
-	start := i
+func (s *scanner) word(i int) int {
+	h, start := s.h, i
 	for i < len(h) && kinds[h[i]] == wordByte {
 		i++
 	}
-	switch {
-	case hasPrefix(h, i, "://"), hasPrefix(h, start, "www."):
-		s.flush(false)
-		end := addressEnd(h, i)
-		s.r.find(ruleURL, start, end)
-		return end
-	case i+1 < len(h) && h[i] == '@' && kinds[h[i+1]] == wordByte:
-		s.flush(false)
-		end := addressEnd(h, i)
-		s.r.find(ruleEmail, start, end)
-		return end
+	if i < len(h) && (h[i] == ':' || h[i] == '@') {
+		if rule := addressRule(h[i:]); rule != 0 {
+			s.flush(false)
+			end := addressEnd(h, i)
+			s.r.find(rule, start, end)
+			return end
+		}
 	}
 	s.words++
-	if s.like {
-		s.like = false
+	if s.skip {
+		s.skip = false
+		s.r.seen |= lookup(h[start:i]) & (engine | browser)
 		return versionEnd(h, i)
 	}
 	if isVersion(h[start:i]) {
 		s.flush(true)
 		return versionEnd(h, i)
 	}
-	s.classify(h, start, i)
-	if end := versionEnd(h, i); end != i {
-		s.flush(true)
-		return end
+	s.classify(start, i)
+	end := versionEnd(h, i)
+	if s.last&browser != 0 && end == i {
+		end = detailEnd(h, i)
 	}
-	return i
+	if end != i {
+		s.r.modern = s.r.modern || s.last&engine != 0 && h[i+1:end] == "20100101"
+		s.flush(true)
+	}
+	return end
 }
 
 // classify looks the word up and adds it to the phrase or ends the phrase.
-func (s *scanner) classify(h string, start, end int) {
-	c := lookup(h[start:end])
-	r := s.r
+func (s *scanner) classify(start, end int) {
+	r, w := s.r, s.h[start:end]
+	c := lookup(w)
+	s.last = c
 	if c&browser != 0 {
 		s.flush(false)
 		r.seen |= c
-		if s.comments == 1 && s.depth == 1 && c&platform != 0 {
-			r.platform = true
+		if c&engine != 0 && s.depth == 0 && hasPrefix(w, "applewebkit") {
+			r.modern = true
 		}
-		s.named = s.compatible > 0
-		switch w := h[start:end]; {
-		case foldEqual(w, "like"):
-			s.like = true
-		case foldEqual(w, "compatible"):
+		if s.depth > 0 && s.comments > 1 && hasPrefix(w, "khtml") {
+			s.layout = true
+		}
+		if s.compatible > 0 {
+			s.named = true
+		}
+		if c&like != 0 {
+			s.skip = true
+		} else if c&compat != 0 {
 			s.compatible, s.named = s.depth+1, false
 		}
 		return
 	}
-	if c == 0 && fragment(h[start:end]) {
-		c = automated
+	if c == 0 {
+		c = fragmentClass(w)
 	}
-	if c&automated != 0 {
-		r.find(ruleWord, start, end)
-	}
-	if s.phrase.words > 0 && (s.phrase.end+1 != start || h[s.phrase.end] != ' ') {
+	p := &s.phrase
+	if p.words > 0 && (p.end+1 != start || s.h[p.end] != ' ') {
 		s.flush(false)
 	}
-	if s.phrase.words == 0 {
-		s.phrase = phrase{start: start, bare: true, first: s.words == 1}
+	if p.words == 0 {
+		*p = phrase{start: start, first: s.words == 1}
 	}
-	s.phrase.words++
-	s.phrase.end = end
-	s.phrase.class |= c
+	p.words++
+	p.end = end
+	p.class |= c
 	if c&generic == 0 {
-		s.phrase.bare = false
+		p.named = true
 	}
 }
 
-// flush ends the phrase and rates it as a name.
+// flush ends the phrase: it may be a reason, and it may be the sender's name.
 func (s *scanner) flush(versioned bool) {
+	if s.phrase.words == 0 {
+		return
+	}
 	p := s.phrase
-	if p.words == 0 {
-		return
-	}
-	s.phrase = phrase{}
-	score := 0
-	switch {
-	case s.compatible > 0 && s.depth+1 == s.compatible:
-		score = 90
-		if s.named {
-			score = 60
-		} else if !p.bare {
-			s.r.find(ruleCompatible, p.start, p.end)
+	s.phrase.words = 0
+	if p.words == 1 {
+		p.class |= whole
+	} else if p.end-p.start <= maxToken {
+		if c := lookup(s.h[p.start:p.end]); c != 0 {
+			p.class |= c | whole
 		}
+	}
+	s.judge(p)
+	if p.named && p.words <= maxPhrase && p.end-p.start <= maxToken {
+		s.r.propose(candidate{
+			start: uint16(p.start), end: uint16(p.end),
+			score: s.score(p, versioned), outside: s.depth == 0,
+		})
+	}
+	if s.compatible > 0 {
 		s.named = true
-	case s.depth == 0 && p.first:
-		score = 85
-	case s.depth == 0:
-		score = 75
-	case versioned:
-		score = 65
-	default:
-		score = 40
 	}
-	if p.class&automated != 0 {
-		score += 15
-	}
-	if p.bare || p.end-p.start > maxToken || p.words > maxPhrase {
-		return
-	}
-	s.r.propose(candidate{start: p.start, end: p.end, words: p.words, score: score, outside: s.depth == 0})
 }
 
 // versionEnd returns the end of the version that follows a word ending at i:
@@ -197,6 +201,16 @@ func versionEnd(h string, i int) int {
 		return i
 	}
 	for i++; i < len(h) && (kinds[h[i]] == wordByte || h[i] == '/'); i++ {
+	}
+	return i
+}
+
+// detailEnd returns the end of what a browser's word ending at i has behind its
+// slash: "AlexaToolbar/alxg-3.1", "Debian/squeeze".
+func detailEnd(h string, i int) int {
+	if i+1 < len(h) && h[i] == '/' && kinds[h[i+1]] == wordByte {
+		for i++; i < len(h) && kinds[h[i]] == wordByte; i++ {
+		}
 	}
 	return i
 }
@@ -213,7 +227,7 @@ func isVersion(w string) bool {
 	}
 	letters := 0
 	for i := range len(w) {
-		if 'a' <= w[i]|0x20 && w[i]|0x20 <= 'z' {
+		if letter(w[i]) {
 			letters++
 		}
 	}
@@ -222,68 +236,4 @@ func isVersion(w string) bool {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// addressEnd returns the end of the URL or e-mail address that h[i] is inside.
-func addressEnd(h string, i int) int {
-	for i < len(h) {
-		switch h[i] {
-		case ' ', '\t', ')', ';', ',', '"', '<', '>':
-			return i
-		}
-		i++
-	}
-	return i
-}
-
-func hasPrefix(h string, i int, prefix string) bool {
-	return len(h)-i >= len(prefix) && foldEqual(h[i:i+len(prefix)], prefix)
-}
-
-// foldEqual compares s with a lower-case ASCII word.
-func foldEqual(s, lower string) bool {
-	if len(s) != len(lower) {
-		return false
-	}
-	for i := range len(s) {
-		if fold(s[i]) != lower[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func fold(b byte) byte {
-	if 'A' <= b && b <= 'Z' {
-		return b | 0x20
-	}
-	return b
-}
-
-// lookup returns the class of a word, 0 for one that no list has.
-func lookup(w string) class {
-	var buf [maxToken]byte
-	if len(w) > len(buf) {
-		return 0
-	}
-	for i := range len(w) {
-		buf[i] = fold(w[i])
-	}
-	return vocabulary[string(buf[:len(w)])]
-}
-
-var fragments = []string{
-	"bot", "crawl", "spider", "scrap", "slurp", "headless", "phantom", "fetch",
-	"monitor", "archive", "validator", "scanner", "preview", "feed", "http",
-	"check", "curl", "python", "agent", "audit", "uptime", "webdriver",
-}
-
-// fragment reports whether an unknown word contains one of the fragments.
-func fragment(w string) bool {
-	for i := range len(w) {
-		for _, f := range fragments {
-			if hasPrefix(w, i, f) {
-				return true
-			}
-		}
-	}
-	return false
-}
+func letter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }

@@ -35,7 +35,7 @@ func (r *report) tokens() []string {
 		tokens = append(tokens, t)
 	}
 	best := r.candidates[0]
-	name := strings.Clone(r.header[best.start:best.end])
+	name := strings.Clone(r.text(best.start, best.end))
 	add(name)
 	word := tellingWord(name)
 	add(word)
@@ -43,7 +43,7 @@ func (r *report) tokens() []string {
 	add(parent(word))
 	for _, c := range r.candidates[1:r.proposed] {
 		if best.outside && c.outside {
-			name := strings.Clone(r.header[c.start:c.end])
+			name := strings.Clone(r.text(c.start, c.end))
 			add(name)
 			add(tellingWord(name))
 		}
@@ -57,8 +57,8 @@ func tellingWord(phrase string) string {
 	var last string
 	for w := range strings.SplitSeq(phrase, " ") {
 		switch c := lookup(w); {
-		case c&generic != 0:
-		case c&automated != 0 || c == 0 && fragment(w):
+		case c&(generic|browser) != 0:
+		case c&(automated|listed) != 0 || fragmentClass(w)&automated != 0:
 			return w
 		default:
 			last = w
@@ -73,7 +73,7 @@ func parent(token string) string {
 	}
 	for _, p := range parents {
 		if prefix, ok := strings.CutSuffix(p.child, "*"); ok {
-			if len(token) > len(prefix) && hasPrefix(token, 0, prefix) {
+			if len(token) > len(prefix) && hasPrefix(token, prefix) {
 				return p.parent
 			}
 		} else if foldEqual(token, p.child) {

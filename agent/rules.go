@@ -1,0 +1,78 @@
+package agent
+
+// judge applies the rules about names to a phrase that has ended.
+func (s *scanner) judge(p phrase) {
+	r := s.r
+	switch {
+	case p.class&listed != 0 && (p.class&whole != 0 || !s.device()):
+		r.find(ruleListed, p.start, p.end)
+	case p.class&automated != 0:
+		r.find(ruleWord, p.start, p.end)
+	case s.compatible > 0 && !s.named && p.named:
+		r.find(ruleCompatible, p.start, p.end)
+	case s.layout && p.named:
+		r.find(ruleLayout, p.start, p.end)
+	case !r.mozilla:
+	case isDomain(s.h[p.start:p.end]) && (r.modern || s.depth==1 && s.comments==1):
+		r.find(ruleURL, p.start, p.end)
+	case r.seen&handset != 0 || s.depth == 0 && !r.modern || s.comments == 1 && r.seen&engine != 0 && !r.modern:
+		// Apps, and the extensions of old browsers, write what they like.
+	case p.class&hinting != 0:
+		r.find(ruleHint, p.start, p.end)
+	case s.depth == 0 && r.seen&ending != 0 && properName(s.h[p.start:p.end]):
+		r.find(ruleProduct, p.start, p.end)
+	}
+}
+
+// device reports whether the scanner is in a handset's first comment, where
+// makers and models have names of every kind.
+func (s *scanner) device() bool {
+	return s.comments == 1 && s.depth == 1 && s.r.seen&handset != 0
+}
+
+// properName reports whether an unknown phrase looks like a name that somebody
+// chose, not like a serial number or an abbreviation.
+func properName(w string) bool {
+	small, digits := 0, 0
+	for i := range len(w) {
+		switch {
+		case 'a' <= w[i] && w[i] <= 'z':
+			small++
+		case isDigit(w[i]):
+			digits++
+		case w[i] >= 0x80 || w[i] == '_':
+			return false
+		}
+	}
+	return small >= 3 && digits <= 2 && letter(w[0])
+}
+
+// score rates a phrase as the sender's name by where it stands.
+func (s *scanner) score(p phrase, versioned bool) uint8 {
+	score := uint8(40) // an item of a comment
+	switch {
+	case s.compatible == s.depth+1 && !s.named:
+		score = 90
+	case s.compatible == s.depth+1:
+		score = 60
+	case s.depth == 0 && p.first:
+		score = 85
+	case s.depth == 0:
+		score = 75
+	case versioned:
+		score = 65
+	}
+	if p.class&(automated|listed) != 0 {
+		score += 15
+	}
+	return score
+}
+
+// shaped reports whether the header has the shape that browsers give theirs:
+// "Mozilla/" or "Opera/" first, and a browser's words behind it.
+func (r *report) shaped() bool {
+	if hasPrefix(r.header, "opera/") {
+		return true
+	}
+	return hasPrefix(r.header, "mozilla/") && r.seen&(engine|platform) != 0
+}
