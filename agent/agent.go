@@ -3,7 +3,10 @@
 // is called, and which robots.txt groups it has to obey.
 package agent
 
-import "strings"
+import (
+	"hash/maphash"
+	"strings"
+)
 
 // MaxExamined is the number of bytes of a User-Agent that are looked at. What
 // follows them changes nothing, so a hostile header costs bounded work.
@@ -31,28 +34,32 @@ func (a Agent) Tokens() []string { return a.tokens }
 
 // Identify says who sent the User-Agent header; pass "" for a missing one.
 func Identify(userAgent string) Agent {
-	return (*Identifier)(nil).Identify(userAgent)
+	return plain.Identify(userAgent)
 }
 
 // Explain returns the reasons of the answer that Identify gives, in the order
 // in which they were found: one sentence each, in lower case.
 func Explain(userAgent string) []string {
-	return (*Identifier)(nil).Explain(userAgent)
+	return plain.Explain(userAgent)
 }
 
 // Identifier is Identify with an operator's own words. It is immutable and
 // safe for concurrent use. The nil and the zero Identifier have no words of
 // their own and answer as Identify does.
 type Identifier struct {
-	bot, notBot []string
+	bot, notBot []string // lower-case
+	answers     *answers
 }
+
+// plain is the Identifier without words.
+var plain = NewIdentifier(nil, nil)
 
 // NewIdentifier returns an Identifier for which a User-Agent that contains one
 // of the notBot substrings is never a bot, and else one that contains one of
 // the bot substrings is a bot. Letter case does not matter; empty substrings
-// are ignored.
+// are ignored; a missing header is a bot whatever the words.
 func NewIdentifier(bot, notBot []string) *Identifier {
-	return &Identifier{bot: foldAll(bot), notBot: foldAll(notBot)}
+	return &Identifier{bot: foldAll(bot), notBot: foldAll(notBot), answers: newAnswers()}
 }
 
 func foldAll(words []string) []string {
@@ -67,21 +74,39 @@ func foldAll(words []string) []string {
 
 // Identify is the package's Identify under the identifier's own words.
 func (id *Identifier) Identify(userAgent string) Agent {
+	if id == nil || id.answers == nil {
+		id = plain
+	}
+	header := userAgent[:min(len(userAgent), MaxExamined)]
+	if len(header) > maxCachedHeader {
+		return id.examine(header)
+	}
+	hash := maphash.String(seed, header)
+	a, ok := id.answers.get(hash, header)
+	if !ok {
+		a = id.examine(header)
+		id.answers.offer(hash, header, a)
+	}
+	return a
+}
+
+func (id *Identifier) examine(header string) Agent {
 	var r report
-	id.examine(&r, userAgent)
+	r.examine(header, true)
+	id.overrule(&r)
 	return r.agent()
 }
 
 // Explain is the package's Explain under the identifier's own words.
 func (id *Identifier) Explain(userAgent string) []string {
 	var r report
-	id.examine(&r, userAgent)
+	r.examine(userAgent[:min(len(userAgent), MaxExamined)], false)
+	id.overrule(&r)
 	return r.explain()
 }
 
-// examine fills the report and applies the operator's words to it.
-func (id *Identifier) examine(r *report, userAgent string) {
-	examine(r, userAgent[:min(len(userAgent), MaxExamined)])
+// overrule applies the operator's words.
+func (id *Identifier) overrule(r *report) {
 	if id == nil || r.header == "" {
 		return
 	}

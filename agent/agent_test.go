@@ -55,11 +55,11 @@ func TestOperatorsWords(t *testing.T) {
 		bot       bool
 		why       string
 	}{
-		{chrome + " Acme Desk", true, `"acme desk", an operator's bot word`},
-		{"Handset/1.0", false, `"handset", an operator's not_bot word`},
+		{chrome + " Acme Desk", true, `"acme desk", one of the operator's bot words`},
+		{"Handset/1.0", false, `"handset", one of the operator's not_bot words`},
 		{"handset acme desk", false, "not_bot"},
-		{"curl/8.5.0", true, "word that bots use"},
-		{"", true, "missing or empty"},
+		{"curl/8.5.0", true, "crawler-user-agents lists"},
+		{"", true, "missing or has no word"},
 	}
 	for _, tt := range tests {
 		if a := id.Identify(tt.userAgent); a.Bot != tt.bot {

@@ -9,13 +9,14 @@ type fragment struct {
 	bounded bool  // no small letter may follow
 }
 
-// fragments are the fragments by their first two letters; pairs has a bit for
-// each of these pairs, so that most positions cost one test.
-var fragments, pairs = buildFragments()
+// fragments are grouped by their first two letters; fragmentGroup has the
+// number of the group for each of these pairs, so that most positions of a word
+// cost one test. Group 0 is empty.
+var fragments, fragmentGroup = buildFragments()
 
-func buildFragments() (map[uint16][]fragment, [1 << 10]bool) {
-	byPair := make(map[uint16][]fragment)
-	var pairs [1 << 10]bool
+func buildFragments() ([][]fragment, [1 << 10]uint8) {
+	groups := make([][]fragment, 1)
+	var number [1 << 10]uint8
 	class := automated
 	for line := range wordLines("fragments") {
 		switch line {
@@ -28,12 +29,15 @@ func buildFragments() (map[uint16][]fragment, [1 << 10]bool) {
 		}
 		for word := range strings.FieldsSeq(line) {
 			text, bounded := strings.CutSuffix(word, ".")
-			pair := uint16(text[0])<<8 | uint16(text[1])
-			byPair[pair] = append(byPair[pair], fragment{text, class, bounded})
-			pairs[pairBit(text[0], text[1])] = true
+			n := &number[pairBit(text[0], text[1])]
+			if *n == 0 {
+				*n = uint8(len(groups))
+				groups = append(groups, nil)
+			}
+			groups[*n] = append(groups[*n], fragment{text, class, bounded})
 		}
 	}
-	return byPair, pairs
+	return groups, number
 }
 
 // pairBit maps two lower-case letters to their bit.
@@ -43,10 +47,11 @@ func pairBit(a, b byte) int { return int(a&31)<<5 | int(b&31) }
 func fragmentClass(w string) class {
 	var c class
 	for i := 0; i+1 < len(w); i++ {
-		if !pairs[pairBit(w[i], w[i+1])] {
+		group := fragmentGroup[pairBit(w[i], w[i+1])]
+		if group == 0 {
 			continue
 		}
-		for _, f := range fragments[uint16(folded[w[i]])<<8|uint16(folded[w[i+1]])] {
+		for _, f := range fragments[group] {
 			if hasPrefix(w[i:], f.text) && (!f.bounded || !smallLetter(w, i+len(f.text))) {
 				c |= f.class
 			}

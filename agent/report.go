@@ -2,11 +2,13 @@ package agent
 
 import "strings"
 
-// maxToken and maxPhrase bound what may be a product token, in bytes and
-// words: longer runs are sentences.
 const (
+	// maxToken and maxPhrase bound what may be a product token, in bytes and
+	// words: longer runs are sentences.
 	maxToken  = 64
 	maxPhrase = 6
+	// maxCandidates bounds the names considered for one header.
+	maxCandidates = 4
 )
 
 // rule is the reason for which a header is a bot's.
@@ -57,7 +59,7 @@ type report struct {
 
 	found, proposed uint8
 	findings        [6]finding
-	candidates      [4]candidate
+	candidates      [maxCandidates]candidate
 
 	option option
 	word   string // of the option
@@ -87,27 +89,41 @@ func (r *report) propose(c candidate) {
 
 func (r *report) text(start, end uint16) string { return r.header[start:end] }
 
-// examine applies the rules to a header of at most MaxExamined bytes.
-func examine(r *report, header string) {
+// examine applies the rules to a header of at most MaxExamined bytes. When
+// brief, it stops where the rest can change neither answer, name nor tokens.
+func (r *report) examine(header string, brief bool) {
 	r.header = header
-	r.mozilla = hasPrefix(header, "mozilla/5.0 (")
-	s := scanner{r: r, h: header}
-	s.scan()
-	if s.words == 0 && !r.bot {
+	rest, mozilla := cutMozilla(header)
+	r.mozilla = strings.HasPrefix(rest, "5.0 (")
+	s := scanner{r: r, h: header, brief: brief}
+	if !s.scan() {
+		return
+	}
+	switch {
+	case s.words == 0 && !r.bot:
 		r.find(ruleEmpty, 0, len(header))
-	} else if !r.shaped() {
+	case mozilla && r.seen&(engine|platform) != 0 || hasPrefix(header, "opera/"):
+	default:
 		r.find(ruleShape, 0, len(header))
 	}
 }
 
+// cutMozilla cuts the "Mozilla/" with which browsers' headers begin.
+func cutMozilla(header string) (rest string, found bool) {
+	const mozilla = 'm' | 'o'<<8 | 'z'<<16 | 'i'<<24 | 'l'<<32 | 'l'<<40 | 'a'<<48 | '/'<<56
+	if len(header) >= 8 && load(header)|lower == mozilla {
+		return header[8:], true
+	}
+	return header, false
+}
+
 func (r *report) agent() Agent {
-	if !r.bot {
+	switch {
+	case !r.bot:
 		return Agent{}
+	case r.proposed == 0:
+		return Agent{Bot: true}
 	}
-	a := Agent{Bot: true}
-	if r.proposed > 0 {
-		a.Name = strings.Clone(r.text(r.candidates[0].start, r.candidates[0].end))
-		a.tokens = r.tokens()
-	}
-	return a
+	id := r.identity()
+	return Agent{Bot: true, Name: id.name, tokens: id.tokens}
 }

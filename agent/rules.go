@@ -13,7 +13,7 @@ func (s *scanner) judge(p phrase) {
 	case s.layout && p.named:
 		r.find(ruleLayout, p.start, p.end)
 	case !r.mozilla:
-	case isDomain(s.h[p.start:p.end]) && (r.modern || s.depth==1 && s.comments==1):
+	case isDomain(s.h[p.start:p.end]) && (r.modern || s.depth == 1 && s.comments == 1):
 		r.find(ruleURL, p.start, p.end)
 	case r.seen&handset != 0 || s.depth == 0 && !r.modern || s.comments == 1 && r.seen&engine != 0 && !r.modern:
 		// Apps, and the extensions of old browsers, write what they like.
@@ -47,6 +47,9 @@ func properName(w string) bool {
 	return small >= 3 && digits <= 2 && letter(w[0])
 }
 
+// bestScore is that of a known bot behind "compatible;".
+const bestScore = 105
+
 // score rates a phrase as the sender's name by where it stands.
 func (s *scanner) score(p phrase, versioned bool) uint8 {
 	score := uint8(40) // an item of a comment
@@ -66,13 +69,4 @@ func (s *scanner) score(p phrase, versioned bool) uint8 {
 		score += 15
 	}
 	return score
-}
-
-// shaped reports whether the header has the shape that browsers give theirs:
-// "Mozilla/" or "Opera/" first, and a browser's words behind it.
-func (r *report) shaped() bool {
-	if hasPrefix(r.header, "opera/") {
-		return true
-	}
-	return hasPrefix(r.header, "mozilla/") && r.seen&(engine|platform) != 0
 }

@@ -1,5 +1,7 @@
 package agent
 
+import "strings"
+
 // kind is the lexical role of a byte.
 type kind uint8
 
@@ -47,7 +49,17 @@ type scanner struct {
 	skip       bool  // the last word was "like"
 	last       class // of the last word
 	phrase     phrase
+	brief      bool // stop at done
+	done       bool // the best name that there can be is found
 }
+
+// What most browsers, and the bots that copy them, have in their headers. Read
+// word by word it would come to the same.
+const (
+	commonStart  = "Mozilla/5.0 ("
+	commonEngine = "AppleWebKit/537.36 (KHTML, like Gecko)"
+	commonEnd    = "Safari/537.36"
+)
 
 // phrase is a run of words of one item that are not a browser's, such as
 // "Screaming Frog SEO Spider".
@@ -59,9 +71,19 @@ type phrase struct {
 	first      bool  // it opens the header
 }
 
-func (s *scanner) scan() {
+// scan walks the header and reports whether it came to the end.
+func (s *scanner) scan() bool {
 	h := s.h
-	for i := 0; i < len(h); {
+	i := 0
+	if strings.HasPrefix(h, commonStart) {
+		s.r.seen, s.words = browser, 1
+		s.depth, s.comments = 1, 1
+		i = len(commonStart)
+	}
+	for i < len(h) {
+		if s.done {
+			return false
+		}
 		switch kinds[h[i]] {
 		case wordByte:
 			i = s.word(i)
@@ -87,12 +109,18 @@ func (s *scanner) scan() {
 		i++
 	}
 	s.flush(false)
+	return true
 }
 
 // word reads the word, URL or e-mail address that starts at i, with the
 // version behind it, and returns the index of what follows.
 func (s *scanner) word(i int) int {
 	h, start := s.h, i
+	if c := h[i]; (c == 'A' || c == 'S') && !s.skip && s.compatible == 0 {
+		if end := s.common(i); end > i {
+			return end
+		}
+	}
 	for i < len(h) && kinds[h[i]] == wordByte {
 		i++
 	}
@@ -107,10 +135,10 @@ func (s *scanner) word(i int) int {
 	s.words++
 	if s.skip {
 		s.skip = false
-		s.r.seen |= lookup(h[start:i]) & (engine | browser)
+		s.r.seen |= lookupIn(h, start, i) & (engine | browser)
 		return versionEnd(h, i)
 	}
-	if isVersion(h[start:i]) {
+	if b := h[start] | 0x20; (isDigit(b) || b == 'v') && isVersion(h[start:i]) {
 		s.flush(true)
 		return versionEnd(h, i)
 	}
@@ -126,27 +154,39 @@ func (s *scanner) word(i int) int {
 	return end
 }
 
+// common reads one of the common parts that may begin at i, and returns where
+// it ends, or i.
+func (s *scanner) common(i int) int {
+	switch h := s.h; {
+	case strings.HasPrefix(h[i:], commonEngine):
+		s.flush(false)
+		s.r.seen |= browser | engine
+		s.r.modern = s.r.modern || s.depth == 0
+		s.words += 4
+		s.comments++
+		return i + len(commonEngine)
+	case strings.HasPrefix(h[i:], commonEnd) && (i+len(commonEnd) == len(h) || h[i+len(commonEnd)] == ' '):
+		s.flush(false)
+		s.r.seen |= browser | ending
+		s.words++
+		return i + len(commonEnd)
+	}
+	return i
+}
+
 // classify looks the word up and adds it to the phrase or ends the phrase.
 func (s *scanner) classify(start, end int) {
 	r, w := s.r, s.h[start:end]
-	c := lookup(w)
+	c := lookupIn(s.h, start, end)
 	s.last = c
 	if c&browser != 0 {
 		s.flush(false)
 		r.seen |= c
-		if c&engine != 0 && s.depth == 0 && hasPrefix(w, "applewebkit") {
-			r.modern = true
-		}
-		if s.depth > 0 && s.comments > 1 && hasPrefix(w, "khtml") {
-			s.layout = true
-		}
 		if s.compatible > 0 {
 			s.named = true
 		}
-		if c&like != 0 {
-			s.skip = true
-		} else if c&compat != 0 {
-			s.compatible, s.named = s.depth+1, false
+		if c&special != 0 {
+			s.special(c)
 		}
 		return
 	}
@@ -168,26 +208,46 @@ func (s *scanner) classify(start, end int) {
 	}
 }
 
-// flush ends the phrase: it may be a reason, and it may be the sender's name.
-func (s *scanner) flush(versioned bool) {
-	if s.phrase.words == 0 {
-		return
+// special handles the words that change how what follows is read.
+func (s *scanner) special(c class) {
+	switch {
+	case c&like != 0:
+		s.skip = true
+	case c&compat != 0:
+		s.compatible, s.named = s.depth+1, false
+	case c&webkit != 0:
+		s.r.modern = s.r.modern || s.depth == 0
+	case c&khtml != 0:
+		s.layout = s.depth > 0 && s.comments > 1
 	}
+}
+
+// flush ends the phrase, if there is one.
+func (s *scanner) flush(versioned bool) {
+	if s.phrase.words > 0 {
+		s.end(versioned)
+	}
+}
+
+// end ends the phrase: it may be a reason, and it may be the sender's name.
+func (s *scanner) end(versioned bool) {
 	p := s.phrase
 	s.phrase.words = 0
 	if p.words == 1 {
 		p.class |= whole
 	} else if p.end-p.start <= maxToken {
-		if c := lookup(s.h[p.start:p.end]); c != 0 {
+		if c := lookupIn(s.h, p.start, p.end); c != 0 {
 			p.class |= c | whole
 		}
 	}
 	s.judge(p)
 	if p.named && p.words <= maxPhrase && p.end-p.start <= maxToken {
-		s.r.propose(candidate{
+		c := candidate{
 			start: uint16(p.start), end: uint16(p.end),
 			score: s.score(p, versioned), outside: s.depth == 0,
-		})
+		}
+		s.r.propose(c)
+		s.done = s.brief && s.r.bot && c.score == bestScore && !c.outside
 	}
 	if s.compatible > 0 {
 		s.named = true

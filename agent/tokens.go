@@ -3,7 +3,7 @@ package agent
 import "strings"
 
 // parents are the robots.txt groups that a bot's own documentation lets it
-// fall back on. Keys are lower-case; a key that ends in "*" is a prefix.
+// fall back on. A child that ends in "*" stands for every longer token.
 var parents = []struct{ child, parent string }{
 	{"googlebot-*", "Googlebot"},               // developers.google.com/crawling/docs/crawlers-fetchers/google-common-crawlers
 	{"google-inspectiontool", "Googlebot"},     // the same page
@@ -11,48 +11,45 @@ var parents = []struct{ child, parent string }{
 	{"yandex*", "Yandex"},                      // yandex.com/support/webmaster/robot-workings/check-yandex-robots.html
 	{"applebot", "Googlebot"},                  // support.apple.com/119829
 	{"screaming frog seo spider", "Googlebot"}, // www.screamingfrog.co.uk/guides/robots-txt/
-	{"baiduspider-*", "Baiduspider"},           // the Baidu webmaster help
-	{"msnbot-*", "msnbot"},
+	{"baiduspider-*", "Baiduspider"},           // Baidu's webmaster help on its user-agents
 }
 
 // maxTokens bounds the tokens of one agent.
 const maxTokens = 6
 
-// tokens derives the product tokens from the candidates: the best one as a
-// phrase, then its telling word, then the documented parents, then the further
-// products outside comments.
-func (r *report) tokens() []string {
-	tokens := make([]string, 0, maxTokens)
-	add := func(t string) {
-		if t == "" || len(tokens) == maxTokens {
-			return
-		}
-		for _, old := range tokens {
-			if strings.EqualFold(old, t) {
-				return
-			}
-		}
-		tokens = append(tokens, t)
+// newIdentity derives the product tokens from the candidates' places in a part
+// of the header: the best as a phrase, then its telling word, then their
+// documented parents, then the further products outside comments.
+func newIdentity(part string, spans [maxCandidates]span) *identity {
+	id := &identity{part: part, spans: spans, name: part[spans[0].start:spans[0].end]}
+	word := tellingWord(id.name)
+	id.add(id.name)
+	id.add(word)
+	id.add(parent(id.name))
+	id.add(parent(word))
+	for _, s := range spans[1:] {
+		name := part[s.start:s.end]
+		id.add(name)
+		id.add(tellingWord(name))
 	}
-	best := r.candidates[0]
-	name := strings.Clone(r.text(best.start, best.end))
-	add(name)
-	word := tellingWord(name)
-	add(word)
-	add(parent(name))
-	add(parent(word))
-	for _, c := range r.candidates[1:r.proposed] {
-		if best.outside && c.outside {
-			name := strings.Clone(r.text(c.start, c.end))
-			add(name)
-			add(tellingWord(name))
-		}
-	}
-	return tokens
+	return id
 }
 
-// tellingWord returns the word of a phrase that names the bot by itself: the
-// one that says it is a bot, else the last, else the first, generic words never.
+// add appends a token unless it is empty or there already.
+func (id *identity) add(token string) {
+	if token == "" || len(id.tokens) == maxTokens {
+		return
+	}
+	for _, t := range id.tokens {
+		if strings.EqualFold(t, token) {
+			return
+		}
+	}
+	id.tokens = append(id.tokens, token)
+}
+
+// tellingWord returns the word of a phrase that names the bot by itself: one
+// that says it is a bot's, else the last one; generic words never.
 func tellingWord(phrase string) string {
 	var last string
 	for w := range strings.SplitSeq(phrase, " ") {
@@ -67,16 +64,11 @@ func tellingWord(phrase string) string {
 	return last
 }
 
+// parent returns the documented parent of a token, "" without one.
 func parent(token string) string {
-	if token == "" {
-		return ""
-	}
 	for _, p := range parents {
-		if prefix, ok := strings.CutSuffix(p.child, "*"); ok {
-			if len(token) > len(prefix) && hasPrefix(token, prefix) {
-				return p.parent
-			}
-		} else if foldEqual(token, p.child) {
+		prefix, family := strings.CutSuffix(p.child, "*")
+		if hasPrefix(token, prefix) && (len(token) > len(prefix)) == family {
 			return p.parent
 		}
 	}

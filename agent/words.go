@@ -24,20 +24,26 @@ const (
 	listed
 	// hinting words are unknown ones with a weak fragment.
 	hinting
-	// compat and like are the two words that change how the next is read, and
-	// ending the two after which a browser's header is complete.
+	// ending words are the two after which a browser's header is complete.
+	ending
+	// special words change how what follows is read: compatible, like, KHTML and
+	// AppleWebKit.
 	compat
 	like
-	ending
+	khtml
+	webkit
 	// whole marks a phrase of one word, or one that a list has as a phrase.
 	whole
 )
+
+const special = compat | like | khtml | webkit
 
 //go:embed words/*.txt
 var wordFiles embed.FS
 
 // slot is one place of the hash table: a lower-case word or phrase.
 type slot struct {
+	key   key
 	text  string
 	class class
 }
@@ -80,16 +86,19 @@ func buildVocabulary() ([]slot, uint64) {
 	}
 	classes["compatible"] |= compat
 	classes["like"] |= like
+	classes["khtml"] |= khtml
+	classes["applewebkit"] |= webkit
 	classes["safari"] |= ending | browser
 	classes["firefox"] |= ending
 	table := make([]slot, 1<<bits.Len(uint(len(classes)*2)))
 	mask := uint64(len(table) - 1)
 	for text, class := range classes {
-		i := hash(text) & mask
+		k := keyOf(text, 0, len(text))
+		i := k.hash() & mask
 		for table[i].text != "" {
 			i = (i + 1) & mask
 		}
-		table[i] = slot{text, class}
+		table[i] = slot{k, text, class}
 	}
 	return table, mask
 }
@@ -110,35 +119,58 @@ func wordLines(name string) func(func(string) bool) {
 	}
 }
 
-// hash is a hash of s that ignores the case of ASCII letters.
-func hash(s string) uint64 {
-	const (
-		lower = 0x2020202020202020
-		prime = 0x9e3779b97f4a7c15
-	)
-	h := uint64(len(s))
-	for len(s) >= 8 {
-		w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-		h = (h ^ (w | lower)) * prime
-		h ^= h >> 32
-		s = s[8:]
+// key is the first and the last eight bytes of a word without the bit that
+// tells capitals from small letters; no two bytes of words differ in that bit
+// alone but for it. Up to sixteen bytes a word is its key and its length.
+type key struct{ head, tail, length uint64 }
+
+const lower = 0x2020202020202020
+
+// keyOf returns the key of h[start:end], which is not empty.
+func keyOf(h string, start, end int) key {
+	n := end - start
+	if n >= 8 {
+		return key{load(h[start:]) | lower, load(h[end-8:]) | lower, uint64(n)}
 	}
 	var w uint64
-	for i := range len(s) {
-		w = w<<8 | uint64(s[i]|0x20)
+	if start+8 <= len(h) {
+		w = load(h[start:]) & (1<<(8*n) - 1)
+	} else {
+		for i := end - 1; i >= start; i-- {
+			w = w<<8 | uint64(h[i])
+		}
 	}
-	h = (h ^ w) * prime
-	return h ^ h>>32
+	return key{head: w | lower, length: uint64(n)}
+}
+
+// load returns the first eight bytes of s.
+func load(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+func (k key) hash() uint64 {
+	h := (k.head^k.length)*0x9e3779b97f4a7c15 ^ k.tail*0xd6e8feb86659fd93
+	return h ^ h>>29 ^ h>>47
 }
 
 // lookup returns the class of a word or phrase, 0 for one that no list has.
 func lookup(s string) class {
-	for i := hash(s) & vocabularyMask; ; i = (i + 1) & vocabularyMask {
+	if s == "" {
+		return 0
+	}
+	return lookupIn(s, 0, len(s))
+}
+
+// lookupIn is lookup of h[start:end], which is not empty.
+func lookupIn(h string, start, end int) class {
+	k := keyOf(h, start, end)
+	for i := k.hash() & vocabularyMask; ; i = (i + 1) & vocabularyMask {
 		switch slot := &vocabulary[i]; {
-		case slot.text == "":
+		case slot.class == 0:
 			return 0
-		case foldEqual(s, slot.text):
+		case slot.key == k && (end-start <= 16 || foldEqual(h[start:end], slot.text)):
 			return slot.class
 		}
 	}
