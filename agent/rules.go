@@ -48,18 +48,18 @@ func properName(w string) bool {
 }
 
 // bestScore is that of a known bot behind "compatible;".
-const bestScore = 105
+const bestScore = 107
 
 // score rates a phrase as the sender's name by where it stands.
 func (s *scanner) score(p phrase, versioned bool) uint8 {
 	score := uint8(40) // an item of a comment
 	switch {
 	case s.compatible == s.depth+1 && !s.named:
-		score = 90
+		score = 92
 	case s.compatible == s.depth+1:
 		score = 60
 	case s.depth == 0 && p.first:
-		score = 85
+		score = 91
 	case s.depth == 0:
 		score = 75
 	case versioned:

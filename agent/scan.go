@@ -133,6 +133,10 @@ func (s *scanner) word(i int) int {
 		}
 	}
 	s.words++
+	if i == start+1 && !letter(h[start]) && !isDigit(h[start]) && h[start] < 0x80 {
+		s.flush(false) // a dash between two names
+		return i
+	}
 	if s.skip {
 		s.skip = false
 		s.r.seen |= lookupIn(h, start, i) & (engine | browser)
@@ -178,6 +182,9 @@ func (s *scanner) common(i int) int {
 func (s *scanner) classify(start, end int) {
 	r, w := s.r, s.h[start:end]
 	c := lookupIn(s.h, start, end)
+	if c&app != 0 && s.words == 1 {
+		c &^= browser
+	}
 	s.last = c
 	if c&browser != 0 {
 		s.flush(false)

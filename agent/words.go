@@ -16,6 +16,7 @@ const (
 	engine
 	platform
 	handset // phones, tablets, television sets, consoles
+	app     // apps that show pages
 	// generic words say nothing of whose bot it is: never a token.
 	generic
 	// automated words give a bot away: bot words, automation, HTTP libraries.
@@ -59,6 +60,7 @@ func buildVocabulary() ([]slot, uint64) {
 		class class
 	}{
 		{"browser", browser},
+		{"apps", browser | app},
 		{"engine", browser | engine},
 		{"platform", browser | platform},
 		{"handset", browser | platform | handset},

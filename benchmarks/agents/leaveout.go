@@ -1,0 +1,7 @@
+package main
+
+import (
+	"io"
+)
+
+func leaveOut(w io.Writer, s sets, source string, list int) error { return nil }
