@@ -42,15 +42,21 @@ type Verdict struct {
 	Patterns []string
 }
 
+// Robots is a robots.txt that has been read.
+type Robots struct{ groups []group }
+
+// Read reads a robots.txt; it never fails.
+func Read(body []byte) Robots { return Robots{parse(body)} }
+
 // Judge decides whether a crawler with the given product tokens, the most
 // preferred first, may ask for target, a path with an optional query as it
 // stands on the request line. With strict, all five forms of the path are
 // judged; without, the normative one alone.
-func Judge(robots []byte, tokens []string, target string, strict bool) Verdict {
+func (r Robots) Judge(tokens []string, target string, strict bool) Verdict {
 	if target == "/robots.txt" { // RFC 9309 section 2.2.2
 		return Verdict{Allowed: true, Reason: RobotsTxt}
 	}
-	token, rules := choose(parse(robots), tokens)
+	token, rules := choose(r.groups, tokens)
 	if token == "" {
 		return Verdict{Allowed: true, Reason: NoGroup}
 	}

@@ -45,7 +45,7 @@ func TestJudge(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Judge([]byte(tt.robots), tt.tokens, tt.target, !tt.rfc)
+			got := Read([]byte(tt.robots)).Judge(tt.tokens, tt.target, !tt.rfc)
 			if !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("Judge(%q) = %+v, want %+v", tt.target, got, tt.want)
 			}
@@ -95,7 +95,7 @@ func TestGroups(t *testing.T) {
 			same := func(a, b Group) bool {
 				return slices.Equal(a.Names, b.Names) && slices.Equal(a.Patterns, b.Patterns)
 			}
-			if got := Groups([]byte(tt.robots)); !slices.EqualFunc(got, tt.want, same) {
+			if got := Read([]byte(tt.robots)).Groups(); !slices.EqualFunc(got, tt.want, same) {
 				t.Errorf("Groups(%q) = %q, want %q", tt.robots, got, tt.want)
 			}
 		})
@@ -139,7 +139,7 @@ func TestCorpus(t *testing.T) {
 				t.Fatal(err)
 			}
 			robots, url := plain(t, c.Robots, c.RobotsB64), plain(t, c.URL, c.URLB64)
-			v := Judge([]byte(robots), []string{c.Token}, target(url), false)
+			v := Read([]byte(robots)).Judge([]string{c.Token}, target(url), false)
 			if v.Allowed != c.Allowed {
 				t.Errorf("%s: %q may ask for %q: got %v, ruling %v (%s)\n%q", c.ID, c.Token, url, v, c.Allowed, c.Why, robots)
 			}
@@ -167,11 +167,11 @@ func plain(t *testing.T, text, b64 string) string {
 // authority, unless it begins with one slash.
 func target(url string) string {
 	url, _, _ = strings.Cut(url, "#")
-	if scheme, rest, ok := strings.Cut(url, "://"); ok && !strings.ContainsAny(scheme, "/?;") {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if ok && !strings.ContainsAny(scheme, "/?;") {
 		url = rest
-	} else if strings.HasPrefix(url, "//") {
-		url = url[2:]
 	}
+	url = strings.TrimPrefix(url, "//")
 	path := strings.IndexAny(url, "/?;")
 	if path < 0 {
 		return "/"

@@ -54,10 +54,10 @@ type Group struct {
 	Patterns []string
 }
 
-// Groups lists the groups of a robots.txt in the order of the file.
-func Groups(body []byte) []Group {
+// Groups lists the groups in the order of the file.
+func (r Robots) Groups() []Group {
 	var out []Group
-	for _, g := range parse(body) {
+	for _, g := range r.groups {
 		pub := Group{Names: g.names}
 		for _, r := range g.rules {
 			pub.Patterns = append(pub.Patterns, r.pattern)

@@ -1,0 +1,244 @@
+package integration_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robotsgate/robotsgate/integration_test/oracle"
+)
+
+// trial is everything that one run left behind.
+type trial struct {
+	sites     map[string]site // by host and port
+	requests  []request
+	answers   []answer // of each request
+	exact     []bool   // whether the client was to send the target as told
+	records   []record
+	exchanges []exchange
+	robots    []exchange // fetches of robots.txt
+	junk      []string
+}
+
+// tally counts what a run was made of.
+type tally struct {
+	sent, denied, byPath, named, normalised int
+	hosts                                   map[string]bool
+}
+
+// compare holds the answers, the access log and the origin's socket against
+// the oracle and returns every difference. Requests with the same User-Agent
+// were sent one after the other, so their order tells them apart.
+func (tr *trial) compare() (tally, []string) {
+	c := &comparison{trial: tr, tally: tally{hosts: map[string]bool{}}}
+	records, exchanges := map[string][]record{}, map[string][]exchange{}
+	for _, r := range tr.records {
+		records[r.agent()] = append(records[r.agent()], r)
+	}
+	for _, e := range tr.exchanges {
+		exchanges[e.Agent] = append(exchanges[e.Agent], e)
+	}
+	for i, req := range tr.requests {
+		left := records[req.Agent]
+		if len(left) == 0 {
+			c.errorf(req, "has no record in the access log")
+			continue
+		}
+		records[req.Agent] = left[1:]
+		if c.request(req, tr.answers[i], tr.exact[i], left[0], exchanges[req.Agent]) {
+			exchanges[req.Agent] = exchanges[req.Agent][1:]
+		}
+	}
+	for agent, left := range records {
+		for _, r := range left {
+			c.wrong = append(c.wrong, fmt.Sprintf("a record of a request that nobody sent: %s %s by %s", r.Request.Method, r.Request.URI, agent))
+		}
+	}
+	for agent, left := range exchanges {
+		for _, e := range left {
+			c.wrong = append(c.wrong, fmt.Sprintf("arrived at the origin although it was denied or never sent: %s %s%s by %s", e.Method, e.Host, e.Target, agent))
+		}
+	}
+	for _, junk := range tr.junk {
+		c.wrong = append(c.wrong, fmt.Sprintf("arrived at the origin and is no request: %q", junk))
+	}
+	c.sequence()
+	c.fetches()
+	return c.tally, c.wrong
+}
+
+type comparison struct {
+	*trial
+	tally
+	wrong []string
+}
+
+func (c *comparison) errorf(req request, format string, args ...any) {
+	c.wrong = append(c.wrong, fmt.Sprintf("%s %s by %s: ", req.Method, req.url(), req.Agent)+fmt.Sprintf(format, args...))
+}
+
+// expectation is what the documents say the gate must do with a request.
+type expectation struct {
+	oracle.Verdict
+	status int // of the denial
+}
+
+// expect applies the access result of the site's robots.txt, then its rules.
+func expect(s site, token, target string) expectation {
+	switch {
+	case s.Status >= 500:
+		return expectation{oracle.Verdict{Reason: "unreachable"}, http.StatusServiceUnavailable}
+	case s.Status >= 400:
+		return expectation{oracle.Verdict{Allowed: true, Reason: "unavailable"}, 0}
+	}
+	return expectation{s.rules.Judge([]string{token}, target, true), http.StatusForbidden}
+}
+
+// request compares one request and says whether it was to arrive.
+func (c *comparison) request(req request, got answer, exact bool, rec record, arrived []exchange) bool {
+	c.sent++
+	c.hosts[req.Host] = true
+	received, err := url.Parse(rec.Request.URI)
+	if err != nil {
+		c.errorf(req, "Caddy received %q: %v", rec.Request.URI, err)
+		return false
+	}
+	target := received.EscapedPath()
+	if received.RawQuery != "" || received.ForceQuery {
+		target += "?" + received.RawQuery
+	}
+	if received.Host != req.Host || rec.Request.Method != req.Method {
+		c.errorf(req, "Caddy received %s %s", rec.Request.Method, rec.Request.URI)
+	}
+	if exact && rec.Request.URI != req.url() {
+		c.errorf(req, "the client sent %q", rec.Request.URI)
+	}
+	want := expect(c.sites[req.Host], req.Token, target)
+	c.count(want)
+	c.record(req, rec, target, want)
+	if !want.Allowed {
+		if got.Error != "" || got.Status != want.status || got.Gate != "deny; reason="+want.Reason || got.Type != "application/problem+json" {
+			c.errorf(req, "is to be denied with %d %s, the client got %+v", want.status, want.Reason, got)
+		}
+		return false
+	}
+	status, body := page(req.Host, target)
+	if req.Method == http.MethodHead {
+		body = nil
+	}
+	if got.Error != "" || got.Status != status || got.Gate != "" || got.Body != sha256.Sum256(body) {
+		c.errorf(req, "is allowed (%s), and the client got %d %q %s or another body than the origin sent with %d", want.Reason, got.Status, got.Gate, got.Error, status)
+	}
+	if len(arrived) == 0 {
+		c.errorf(req, "is allowed (%s), and never arrived at the origin", want.Reason)
+		return false
+	}
+	c.exchange(req, target, arrived[0])
+	return true
+}
+
+func (c *comparison) count(want expectation) {
+	if want.Token != "" && want.Token != "*" {
+		c.named++
+	}
+	if want.Allowed {
+		return
+	}
+	c.denied++
+	if len(want.Patterns) > 0 && !slices.ContainsFunc(want.Patterns, isRoot) {
+		c.byPath++
+	}
+	if want.Reason == oracle.DisallowedNormalised {
+		c.normalised++
+	}
+}
+
+// record compares the gate's own account of a request.
+func (c *comparison) record(req request, rec record, target string, want expectation) {
+	r := rec.Robots
+	decision := "deny"
+	if want.Allowed {
+		decision = "allow"
+	}
+	if r.Decision != decision || r.Reason != want.Reason || r.Enforced == nil || !*r.Enforced {
+		c.errorf(req, "(judged as %s) is to be recorded as %s %s, the record says %+v", target, decision, want.Reason, r)
+		return
+	}
+	if r.URL != "http://"+req.Host+target {
+		c.errorf(req, "was received as %s, the record says %s", target, r.URL)
+	}
+	if want.Token != "" && !strings.EqualFold(r.Token, want.Token) {
+		c.errorf(req, "is judged by the group of %s, the record says %q", want.Token, r.Token)
+	}
+	if len(want.Lines) > 0 && !slices.Contains(want.Lines, r.Line) {
+		c.errorf(req, "is decided by one of lines %d, the record says line %d (%s)", want.Lines, r.Line, r.Rule)
+	}
+	if want.Reason == oracle.DisallowedNormalised && r.Form != want.Form {
+		c.errorf(req, "is first disallowed in form %s, the record says %q", want.Form, r.Form)
+	}
+	if s := c.sites[req.Host]; s.Status == 0 && len(s.Robots) <= maxBody {
+		if sum := sha256.Sum256(s.Robots); r.SHA256 != hex.EncodeToString(sum[:]) || r.Status != http.StatusOK {
+			c.errorf(req, "the record names another robots.txt: status %d, SHA-256 %s", r.Status, r.SHA256)
+		}
+	}
+}
+
+// exchange compares what the origin read with what was judged.
+func (c *comparison) exchange(req request, target string, e exchange) {
+	line, _, _ := strings.Cut(e.Head, "\r\n")
+	if line != req.Method+" "+target+" HTTP/1.1" || e.Host != req.Host {
+		c.errorf(req, "was judged as %s and arrived as %q at %s", target, line, e.Host)
+	}
+	if e.Body != sha256.Sum256(req.Body) {
+		c.errorf(req, "arrived with another body of the request")
+	}
+	for name := range e.Header {
+		if strings.HasPrefix(name, "X-Forwarded") || strings.HasPrefix(name, "Proxy-") {
+			c.errorf(req, "arrived with the header %s", name)
+		}
+	}
+}
+
+// sequence demands that the records of one gate count up without a gap.
+func (c *comparison) sequence() {
+	var seqs []uint64
+	for _, r := range c.records {
+		seqs = append(seqs, r.Robots.Seq)
+		if r.Robots.Gate == "" || r.Robots.Gate != c.records[0].Robots.Gate {
+			c.wrong = append(c.wrong, fmt.Sprintf("a record of gate %q among those of %q", r.Robots.Gate, c.records[0].Robots.Gate))
+		}
+	}
+	slices.Sort(seqs)
+	for i, seq := range seqs {
+		if seq != seqs[0]+uint64(i) {
+			c.wrong = append(c.wrong, "the records' seq has a gap or a double at "+strconv.FormatUint(seq, 10))
+			return
+		}
+	}
+}
+
+// fetches demands one robots.txt fetch for each host that was asked for, and
+// more only where it failed; none carries anything of a job but its
+// User-Agent.
+func (c *comparison) fetches() {
+	fetched := map[string]int{}
+	for _, e := range c.robots {
+		fetched[e.Host]++
+		for _, name := range []string{"Cookie", "Authorization", "Referer", "Proxy-Authorization", "Content-Type"} {
+			if e.Header.Get(name) != "" {
+				c.wrong = append(c.wrong, fmt.Sprintf("the robots.txt fetch of %s carries %s", e.Host, name))
+			}
+		}
+	}
+	for host := range c.hosts {
+		failed := c.sites[host].Status >= 500
+		if n := fetched[host]; n == 0 || n > 1 && !failed {
+			c.wrong = append(c.wrong, fmt.Sprintf("the robots.txt of %s was fetched %d times, want once", host, n))
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package integration_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotsgate/robotsgate/integration_test/repo"
+)
+
+// seed makes a run repeatable: it chooses sites, crawlers and targets.
+const seed = 9309
+
+// size is how many sites are served and how many requests each client sends.
+type size struct{ sites, requests int }
+
+func realSize(t *testing.T) size {
+	t.Helper()
+	switch chosen := os.Getenv("ROBOTSGATE_REAL"); {
+	case chosen == "full":
+		return size{sites: 1 << 20, requests: 5000}
+	case chosen == "small" || testing.Short():
+		return size{sites: 500, requests: 100}
+	case chosen == "":
+		return size{sites: 700, requests: 1000}
+	default:
+		t.Fatalf("ROBOTSGATE_REAL is %q: set it to full or small, or leave it out", chosen)
+		return size{}
+	}
+}
+
+// TestRealInput sends the requests of real clients for sites with real
+// robots.txt files through the gate.
+func TestRealInput(t *testing.T) {
+	sites := readSites(t, repo.Shared(t, "robots-real"))
+	want := realSize(t)
+	sites = sites[:min(want.sites, len(sites))]
+	runTrial(t, gateBinary, sites, want.requests, clients())
+}
+
+// TestOwnInput is the same on files of our own, for checkouts without the real
+// ones.
+func TestOwnInput(t *testing.T) {
+	n := 200
+	if testing.Short() {
+		n = 50
+	}
+	runTrial(t, gateBinary, readSites(t, filepath.Join("testdata", "sites")), n, clients())
+}
+
+func runTrial(t *testing.T, binary string, sites []site, requests int, clients []client) {
+	t.Helper()
+	rig := newRig(t, binary, sites)
+	for _, c := range clients {
+		t.Run(c.name, func(t *testing.T) {
+			c.available(t)
+			rig.send(t, c, requests)
+		})
+	}
+	got, wrong := rig.finish()
+	report(t, wrong)
+	t.Logf("%d requests of %d hosts: %d denied, %d of them by a path rule other than \"/\" (%d in a normal form beside the first); %d judged by a named group",
+		got.sent, len(got.hosts), got.denied, got.byPath, got.normalised, got.named)
+	if got.byPath*10 < got.sent*3 {
+		t.Errorf("%d of %d requests are denied by a path rule other than \"/\", want 30 %%: the trial proves too little", got.byPath, got.sent)
+	}
+	if got.named*10 < got.sent || got.normalised == 0 {
+		t.Errorf("%d of %d requests meet a named group and %d a normal form beside the first: the trial proves too little", got.named, got.sent, got.normalised)
+	}
+}
+
+// report fails the test for differences, and shows the first of them.
+func report(t *testing.T, wrong []string) {
+	t.Helper()
+	const shown = 20
+	if len(wrong) > shown {
+		t.Errorf("%d differences, the first %d:\n%s", len(wrong), shown, strings.Join(wrong[:shown], "\n"))
+	} else if len(wrong) > 0 {
+		t.Errorf("%d differences:\n%s", len(wrong), strings.Join(wrong, "\n"))
+	}
+}
+
+// rig is a gate between clients and an origin.
+type rig struct {
+	t       *testing.T
+	origin  *origin
+	gate    *gate
+	planner *planner
+	trial   trial
+}
+
+func newRig(t *testing.T, binary string, sites []site) *rig {
+	t.Helper()
+	o := newOrigin(t, sites)
+	global := fmt.Sprintf("\trobots_gate {\n\t\tresolvers %s\n\t\tallow_ranges 127.0.0.0/8\n\t\tports %s\n\t}", newDNS(t), o.Port)
+	return &rig{
+		t:       t,
+		origin:  o,
+		gate:    startGate(t, binary, global, "\trobots_gate {\n\t\tagents all\n\t}\n\tegress_proxy"),
+		planner: newPlanner(sites, o.Port, seed),
+		trial:   trial{sites: o.sites},
+	}
+}
+
+// send has a client send n requests and keeps what it got.
+func (r *rig) send(t *testing.T, c client, n int) {
+	t.Helper()
+	var plans [][]request
+	if c.single {
+		for i, token := range []string{"Googlebot", "ExampleBot", "AhrefsBot", "MJ12bot", "Bingbot"} {
+			plans = append(plans, r.planner.plan(n/5, fmt.Sprintf("%s%d", c.name, i), token))
+		}
+	} else {
+		plans = append(plans, r.planner.plan(n, c.name, ""))
+	}
+	for _, plan := range plans {
+		answers := c.send(t, r.gate.Addr, plan)
+		if len(answers) != len(plan) {
+			t.Fatalf("%s was given %d requests and answers for %d", c.name, len(plan), len(answers))
+		}
+		r.trial.requests = append(r.trial.requests, plan...)
+		r.trial.answers = append(r.trial.answers, answers...)
+		for range plan {
+			r.trial.exact = append(r.trial.exact, c.exact)
+		}
+	}
+}
+
+// finish stops the gate and compares.
+func (r *rig) finish() (tally, []string) {
+	r.t.Helper()
+	r.gate.stop()
+	r.trial.records = r.gate.records()
+	r.trial.exchanges, r.trial.robots = r.origin.exchanges()
+	r.trial.junk = r.origin.junk
+	return r.trial.compare()
+}
