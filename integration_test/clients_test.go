@@ -250,7 +250,9 @@ func sendPython(script string) func(*testing.T, string, []request) []answer {
 				t.Fatalf("%s wrote %q: %v", script, line, err)
 			}
 			a := answer{Status: said.Status, Gate: said.Gate, Type: said.Type, Error: said.Error}
-			hex.Decode(a.Body[:], []byte(said.SHA256))
+			if _, err := hex.Decode(a.Body[:], []byte(said.SHA256)); err != nil {
+				t.Fatalf("%s wrote %q: %v", script, line, err)
+			}
 			answers[said.ID] = a
 		}
 		return answers

@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"errors"
 	"net"
 	"testing"
 
@@ -25,7 +26,9 @@ func newDNS(t *testing.T) string {
 				})
 			}
 		}
-		w.WriteMsg(answer)
+		if err := w.WriteMsg(answer); err != nil {
+			t.Errorf("answering a DNS query: %v", err)
+		}
 	})}
 	started := make(chan struct{})
 	server.NotifyStartedFunc = func() { close(started) }
@@ -37,8 +40,9 @@ func newDNS(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		server.Shutdown()
-		<-done
+		if err := errors.Join(server.Shutdown(), <-done); err != nil {
+			t.Errorf("ending the name server: %v", err)
+		}
 	})
 	return conn.LocalAddr().String()
 }

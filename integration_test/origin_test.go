@@ -112,7 +112,9 @@ func (o *origin) serve(conn net.Conn) {
 			return
 		}
 		if req.Header.Get("Expect") != "" {
-			io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
+			if _, err := io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n"); err != nil {
+				return
+			}
 		}
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
@@ -154,16 +156,13 @@ func (o *origin) answer(conn io.Writer, req *http.Request) error {
 // page is what every site has under a target: octets that depend on nothing
 // but host and target, so that both ends can know them.
 func page(host, target string) (status int, body []byte) {
-	source := rand.NewChaCha8(sha256.Sum256([]byte(host + " " + target)))
-	r := rand.New(source)
+	r := rand.New(rand.NewChaCha8(sha256.Sum256([]byte(host + " " + target))))
 	status = []int{200, 200, 200, 200, 200, 200, 200, 201, 404, 410, 500}[r.IntN(11)]
 	size := r.IntN(4 << 10)
 	if r.IntN(20) == 0 {
 		size = r.IntN(256 << 10)
 	}
-	body = make([]byte, size)
-	source.Read(body)
-	return status, body
+	return status, octets(r, size)
 }
 
 // exchanges returns what has arrived so far, robots.txt fetches apart.

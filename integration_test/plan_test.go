@@ -99,7 +99,7 @@ func (p *planner) plan(n int, client, fixed string) []request {
 			r.Agent = fmt.Sprintf("%s/1.0 (+http://%s.example/)", token, client)
 		} else if p.IntN(8) == 0 {
 			r.Method = http.MethodPost
-			r.Body = p.octets(p.IntN(2000))
+			r.Body = octets(p.Rand, p.IntN(2000))
 		} else if p.IntN(12) == 0 {
 			r.Method = http.MethodHead
 		}
@@ -108,10 +108,10 @@ func (p *planner) plan(n int, client, fixed string) []request {
 	return requests
 }
 
-func (p *planner) octets(n int) []byte {
+func octets(r *rand.Rand, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
-		b[i] = byte(p.Uint32())
+		b[i] = byte(r.Uint32())
 	}
 	return b
 }
