@@ -35,7 +35,7 @@ func differ(t *testing.T, sites []site, n int) {
 	}
 	var wrong []string
 	denied := 0
-	for _, req := range newPlanner(sites, "80", seed+1).plan(n, "differ", "") {
+	for _, req := range newPlanner(sites, "80", seed+1).plan(n, "differ", "", true) {
 		s := bySite[req.Host]
 		robots := parsed[s.Host]
 		if robots == nil {

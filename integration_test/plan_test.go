@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -55,6 +56,7 @@ type request struct {
 	Agent  string
 	Method string
 	Body   []byte
+	Exact  bool // the client writes Target as it stands
 }
 
 func (r request) url() string { return "http://" + r.Host + r.Target }
@@ -76,9 +78,9 @@ func newPlanner(sites []site, port string, seed uint64) *planner {
 	return p
 }
 
-// plan returns n requests of one client. Without fixed, each request names
+// plan returns n requests of a client. Without fixed, each request names
 // itself in its User-Agent; with it, all are plain GETs of one crawler.
-func (p *planner) plan(n int, client, fixed string) []request {
+func (p *planner) plan(n int, client, fixed string, exact bool) []request {
 	var requests []request
 	for len(requests) < n {
 		i := p.next % len(p.sites)
@@ -91,8 +93,11 @@ func (p *planner) plan(n int, client, fixed string) []request {
 		if !ok {
 			continue
 		}
+		if exact {
+			target = p.unescape(target)
+		}
 		r := request{
-			Host: p.sites[i].Host + ":" + p.port, Target: target, Token: token, Method: http.MethodGet,
+			Host: p.sites[i].Host + ":" + p.port, Target: target, Token: token, Method: http.MethodGet, Exact: exact,
 			Agent: fmt.Sprintf("%s/1.0 (+http://%s.example/%d)", token, client, len(requests)),
 		}
 		if fixed != "" {
@@ -221,6 +226,21 @@ func (p *planner) escape(s string) string {
 	}
 	return out.String()
 }
+
+// unescape writes some escaped octets as they are: those that may not stand in
+// a URL, and that a server accepts all the same.
+func (p *planner) unescape(s string) string {
+	if p.IntN(2) == 0 {
+		return s
+	}
+	return forbidden.ReplaceAllStringFunc(s, func(escape string) string {
+		raw, _ := url.PathUnescape(escape)
+		return raw
+	})
+}
+
+// forbidden are the escapes of "<>\^`{|} and of octets beyond ASCII.
+var forbidden = regexp.MustCompile("%(22|3[CcEe]|5[CcEe]|60|7[BbCcDd]|[89A-Fa-f][0-9A-Fa-f])")
 
 func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
 

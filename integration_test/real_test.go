@@ -110,10 +110,10 @@ func (r *rig) send(t *testing.T, c client, n int) {
 	var plans [][]request
 	if c.single {
 		for i, token := range []string{"Googlebot", "ExampleBot", "AhrefsBot", "MJ12bot", "Bingbot"} {
-			plans = append(plans, r.planner.plan(n/5, fmt.Sprintf("%s%d", c.name, i), token))
+			plans = append(plans, r.planner.plan(n/5, fmt.Sprintf("%s%d", c.name, i), token, c.exact))
 		}
 	} else {
-		plans = append(plans, r.planner.plan(n, c.name, ""))
+		plans = append(plans, r.planner.plan(n, c.name, "", c.exact))
 	}
 	for _, plan := range plans {
 		answers := c.send(t, r.gate.Addr, plan)
@@ -122,9 +122,6 @@ func (r *rig) send(t *testing.T, c client, n int) {
 		}
 		r.trial.requests = append(r.trial.requests, plan...)
 		r.trial.answers = append(r.trial.answers, answers...)
-		for range plan {
-			r.trial.exact = append(r.trial.exact, c.exact)
-		}
 	}
 }
 
