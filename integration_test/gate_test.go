@@ -1,60 +1,56 @@
 package integration_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 )
 
-// startLimit and stopLimit bound how long a gate may take to be ready, and to
-// end after SIGTERM. They are wide: they tell a hang from a slow machine.
-const (
-	startLimit = 60 * time.Second
-	stopLimit  = 60 * time.Second
-)
-
-// gate is a running binary.
+// gate is a binary that runs as a forward proxy under a Caddyfile.
 type gate struct {
-	t      *testing.T
-	Addr   string // host:port of the proxy
-	log    string // its access log
-	cmd    *exec.Cmd
-	exited chan struct{} // closed when it has ended with waitErr
-
-	waitErr error
-
-	mu     sync.Mutex
-	stderr bytes.Buffer
+	*process
+	Addr string // host:port of the proxy
+	log  string // its access log
 }
 
-// startGate runs a binary with a Caddyfile made of the global options and the
-// directives of one proxy site, and returns when it serves.
-func startGate(t *testing.T, binary, global, directives string) *gate {
+// proxySite is a forward proxy that judges everybody.
+const proxySite = "robots_gate {\n\t\tagents all\n\t}\n\tegress_proxy"
+
+// startGate runs a binary with a Caddyfile made of the options of the
+// robots_gate app and the directives of one proxy site.
+func startGate(t *testing.T, binary, options, directives string) *gate {
 	t.Helper()
 	dir := t.TempDir()
-	g := &gate{t: t, Addr: freeAddr(t), log: filepath.Join(dir, "access.log"), exited: make(chan struct{})}
+	g := &gate{Addr: freeAddr(t), log: filepath.Join(dir, "access.log")}
 	_, port, _ := net.SplitHostPort(g.Addr)
-	config := fmt.Sprintf("{\n\tadmin off\n\tstorage file_system %s\n%s\n}\n:%s {\n\tbind 127.0.0.1\n\tlog {\n\t\toutput file %s {\n\t\t\troll_disabled\n\t\t}\n\t\tformat json\n\t}\n%s\n}\n",
-		filepath.Join(dir, "storage"), global, port, g.log, directives)
+	config := fmt.Sprintf(`{
+	admin off
+	storage file_system %s
+	robots_gate {
+		%s
+	}
+}
+:%s {
+	bind 127.0.0.1
+	log {
+		output file %s {
+			roll_disabled
+		}
+		format json
+	}
+	%s
+}
+`, filepath.Join(dir, "storage"), options, port, g.log, directives)
 	file := filepath.Join(dir, "Caddyfile")
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.cmd = exec.Command(binary, "run", "--config", file, "--adapter", "caddyfile")
-	// A proxy in the environment must not be used: nothing listens there.
-	g.cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir,
-		"HTTP_PROXY=http://127.0.0.1:1", "http_proxy=http://127.0.0.1:1")
-	g.start("serving initial configuration")
+	g.process = start(t, dir, "serving initial configuration", binary, "run", "--config", file, "--adapter", "caddyfile")
 	return g
 }
 
@@ -69,76 +65,6 @@ func freeAddr(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// start runs the command and waits for a line with the given text on its
-// standard error.
-func (g *gate) start(readyText string) {
-	g.t.Helper()
-	pipe, err := g.cmd.StderrPipe()
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	if err := g.cmd.Start(); err != nil {
-		g.t.Fatal(err)
-	}
-	ready := make(chan struct{})
-	go func() {
-		defer close(g.exited)
-		found := false
-		lines := bufio.NewScanner(pipe)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			g.mu.Lock()
-			g.stderr.Write(lines.Bytes())
-			g.stderr.WriteByte('\n')
-			g.mu.Unlock()
-			if !found && strings.Contains(lines.Text(), readyText) {
-				found = true
-				close(ready)
-			}
-		}
-		g.waitErr = g.cmd.Wait()
-	}()
-	g.t.Cleanup(func() {
-		_ = g.cmd.Process.Kill() // it has ended by itself in most tests
-		<-g.exited
-	})
-	select {
-	case <-ready:
-	case <-g.exited:
-		g.t.Fatalf("the gate ended before it served:\n%s", g.output())
-	case <-time.After(startLimit):
-		g.t.Fatalf("the gate did not serve within %v:\n%s", startLimit, g.output())
-	}
-}
-
-func (g *gate) output() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.stderr.String()
-}
-
-// stop ends the gate as an operator would and demands a clean exit.
-func (g *gate) stop() {
-	g.t.Helper()
-	if err := g.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		g.t.Fatal(err)
-	}
-	select {
-	case <-g.exited:
-	case <-time.After(stopLimit):
-		g.t.Fatalf("the gate still runs %v after SIGTERM:\n%s", stopLimit, g.output())
-	}
-	out := g.output()
-	if g.waitErr != nil {
-		g.t.Errorf("the gate ended with %v:\n%s", g.waitErr, out)
-	}
-	for _, bad := range []string{"panic", "DATA RACE", "goroutine "} {
-		if strings.Contains(out, bad) {
-			g.t.Errorf("the gate's log speaks of %q:\n%s", bad, out)
-		}
-	}
-}
-
 // record is one line of the access log: what Caddy received, and what the gate
 // says of it.
 type record struct {
@@ -150,22 +76,19 @@ type record struct {
 	} `json:"request"`
 	Status int `json:"status"`
 	Robots struct {
-		Decision string   `json:"decision"`
-		Enforced *bool    `json:"enforced"`
-		Reason   string   `json:"reason"`
-		URL      string   `json:"url"`
-		Origin   string   `json:"origin"`
-		Form     string   `json:"form"`
-		Tokens   []string `json:"tokens"`
-		Token    string   `json:"token"`
-		Source   string   `json:"token_source"`
-		Rule     string   `json:"rule"`
-		Line     int      `json:"line"`
-		Status   int      `json:"robots_status"`
-		SHA256   string   `json:"robots_sha256"`
-		Error    string   `json:"error"`
-		Gate     string   `json:"gate"`
-		Seq      uint64   `json:"seq"`
+		Decision string `json:"decision"`
+		Enforced *bool  `json:"enforced"`
+		Reason   string `json:"reason"`
+		URL      string `json:"url"`
+		Form     string `json:"form"`
+		Token    string `json:"token"`
+		Rule     string `json:"rule"`
+		Line     int    `json:"line"`
+		Status   int    `json:"robots_status"`
+		SHA256   string `json:"robots_sha256"`
+		Error    string `json:"error"`
+		Gate     string `json:"gate"`
+		Seq      uint64 `json:"seq"`
 	} `json:"robots"`
 }
 
@@ -173,18 +96,18 @@ func (r record) agent() string {
 	return strings.Join(r.Request.Headers["User-Agent"], "\n")
 }
 
-// records reads the access log of a gate that has stopped.
-func (g *gate) records() []record {
-	g.t.Helper()
-	data, err := os.ReadFile(g.log)
+// readLog reads the access log of a gate that has stopped.
+func readLog(t *testing.T, file string) []record {
+	t.Helper()
+	data, err := os.ReadFile(file)
 	if err != nil {
-		g.t.Fatal(err)
+		t.Fatal(err)
 	}
 	var all []record
 	for line := range bytes.Lines(data) {
 		var r record
 		if err := json.Unmarshal(line, &r); err != nil {
-			g.t.Fatalf("reading the access log: %v in %s", err, line)
+			t.Fatalf("reading the access log: %v in %s", err, line)
 		}
 		all = append(all, r)
 	}

@@ -94,14 +94,19 @@ type rig struct {
 func newRig(t *testing.T, binary string, sites []site) *rig {
 	t.Helper()
 	o := newOrigin(t, sites)
-	global := fmt.Sprintf("\trobots_gate {\n\t\tresolvers %s\n\t\tallow_ranges 127.0.0.0/8\n\t\tports %s\n\t}", newDNS(t), o.Port)
 	return &rig{
 		t:       t,
 		origin:  o,
-		gate:    startGate(t, binary, global, "\trobots_gate {\n\t\tagents all\n\t}\n\tegress_proxy"),
+		gate:    startGate(t, binary, rigOptions(t, o), proxySite),
 		planner: newPlanner(sites, o.Port, seed),
 		trial:   trial{sites: o.sites},
 	}
+}
+
+// rigOptions are the options of a gate that finds every name at the origin.
+func rigOptions(t *testing.T, o *origin) string {
+	t.Helper()
+	return fmt.Sprintf("resolvers %s\n\t\tallow_ranges 127.0.0.0/8\n\t\tports %s", newDNS(t), o.Port)
 }
 
 // send has a client send n requests and keeps what it got.
@@ -129,7 +134,7 @@ func (r *rig) send(t *testing.T, c client, n int) {
 func (r *rig) finish() (tally, []string) {
 	r.t.Helper()
 	r.gate.stop()
-	r.trial.records = r.gate.records()
+	r.trial.records = readLog(r.t, r.gate.log)
 	r.trial.exchanges, r.trial.robots = r.origin.exchanges()
 	r.trial.junk = r.origin.junk
 	return r.trial.compare()
