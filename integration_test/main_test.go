@@ -36,7 +36,7 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	gateBinary = filepath.Join(dir, "robotsgate")
-	build := exec.Command("go", "build", "-o", gateBinary, "github.com/robotsgate/robotsgate/cmd/robotsgate")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", gateBinary, "github.com/robotsgate/robotsgate/cmd/robotsgate")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "building the binary under test: %v\n%s", err, out)
 		return 1
@@ -80,7 +80,7 @@ func buildBroken(t *testing.T, patches ...patch) string {
 	if err := os.WriteFile(overlayFile, list, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlayFile, "-o", binary, "./cmd/robotsgate")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-overlay", overlayFile, "-o", binary, "./cmd/robotsgate")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the broken binary: %v\n%s", err, out)

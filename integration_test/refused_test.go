@@ -5,9 +5,17 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 )
+
+type wrongRequest struct {
+	name   string
+	head   string // request line and header lines, in which HOST stands for the site
+	status int
+	reason string // empty where no handler sees the request
+}
 
 // TestWrongRequests sends what no gate may pass on (DESIGN section 4): each
 // gets its status and reason and leaves a record, and nothing is forwarded.
@@ -15,12 +23,7 @@ func TestWrongRequests(t *testing.T) {
 	o := newOrigin(t, []site{{Host: "site" + domain, Robots: []byte("User-agent: *\nAllow: /\n")}})
 	host := "site" + domain + ":" + o.Port
 	const bot = "User-Agent: ExampleBot/1.0\r\n"
-	tests := []struct {
-		name   string
-		head   string // the request line and header lines, in which HOST stands for the site
-		status int
-		reason string
-	}{
+	tests := []wrongRequest{
 		{"https on a plain listener", "GET https://HOST/ HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, "bad_target"},
 		{"ftp", "GET ftp://HOST/ HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, "bad_target"},
 		{"no host in the URL", "GET http:///x HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, "bad_target"},
@@ -32,13 +35,19 @@ func TestWrongRequests(t *testing.T) {
 		{"line end in the path", "GET http://HOST/a%0Ab HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, "bad_target"},
 		{"DEL in the path", "GET http://HOST/a%7fb HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, "bad_target"},
 		{"port beyond 65535", "GET http://site" + domain + ":99999/ HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, "bad_target"},
-		{"name in brackets", "GET http://[site]/ HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, "bad_target"},
 		{"decimal address", "GET http://2130706433/ HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, "bad_target"},
 		{"short address", "GET http://127.1/ HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, "bad_target"},
 		{"two User-Agents", "GET http://HOST/ HTTP/1.1\r\nHost: HOST\r\n" + bot + "User-Agent: Other/1.0\r\n", 400, "bad_target"},
 		{"closed port", "GET http://site" + domain + ":22/ HTTP/1.1\r\nHost: HOST\r\n" + bot, 403, "port_denied"},
 		{"special address", "GET http://10.0.0.1:PORT/ HTTP/1.1\r\nHost: HOST\r\n" + bot, 403, "address_denied"},
 		{"metadata address", "GET http://169.254.169.254:PORT/latest HTTP/1.1\r\nHost: HOST\r\n" + bot, 403, "address_denied"},
+		{"tunnel", "CONNECT HOST HTTP/1.1\r\nHost: HOST\r\n" + bot, 403, "tunnel_opaque"},
+		{"tunnel without a port", "CONNECT site HTTP/1.1\r\nHost: site\r\n" + bot, 400, "bad_target"},
+		// Go's server answers these before any handler sees them: no record.
+		{"name in brackets", "GET http://[site]/ HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, ""},
+		{"half an escape", "GET http://HOST/%zz HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, ""},
+		{"control octet", "GET http://HOST/a\x01b HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, ""},
+		{"two Hosts", "GET /x HTTP/1.1\r\nHost: HOST\r\nHost: other\r\n" + bot, 400, ""},
 	}
 	g := startGate(t, gateBinary, rigOptions(t, o), proxySite)
 	for _, tt := range tests {
@@ -50,18 +59,25 @@ func TestWrongRequests(t *testing.T) {
 			defer conn.Close()
 			fmt.Fprintf(conn, "%s\r\n", strings.NewReplacer("HOST", host, "PORT", o.Port).Replace(tt.head))
 			got := readAnswer(bufio.NewReader(conn), &http.Request{Method: http.MethodGet})
+			if tt.reason == "" {
+				if got.Status != tt.status {
+					t.Errorf("got %d %s, want %d", got.Status, got.Error, tt.status)
+				}
+				return
+			}
 			if got.Status != tt.status || got.Gate != "deny; reason="+tt.reason || got.Type != "application/problem+json" {
 				t.Errorf("got %d %q %s %s, want %d %s", got.Status, got.Gate, got.Type, got.Error, tt.status, tt.reason)
 			}
 		})
 	}
 	g.stop()
+	judged := slices.IndexFunc(tests, func(tt wrongRequest) bool { return tt.reason == "" })
 	records := readLog(t, g.log)
-	if len(records) != len(tests) {
-		t.Errorf("%d requests left %d records", len(tests), len(records))
+	if len(records) != judged {
+		t.Errorf("%d requests left %d records", judged, len(records))
 	}
 	for i, r := range records {
-		if i < len(tests) && (r.Robots.Decision != "deny" || r.Robots.Reason != tests[i].reason || r.Status != tests[i].status) {
+		if i < judged && (r.Robots.Decision != "deny" || r.Robots.Reason != tests[i].reason || r.Status != tests[i].status) {
 			t.Errorf("%s: the record says %+v", tests[i].name, r)
 		}
 	}
