@@ -24,11 +24,10 @@ import (
 // address and every port but 80 and 443, and resolves with the system's DNS
 // servers.
 type Config struct {
-	// Allow opens special-purpose ranges. A range opens those that are as wide
-	// as itself or wider: 10.0.0.0/8 or 10.1.0.0/16 open addresses of
-	// 10.0.0.0/8, but 0.0.0.0/0 opens nothing, and 169.254.0.0/16 does not
-	// open 169.254.169.254, which is listed on its own. Public addresses need
-	// no allow range.
+	// Allow opens what lies in these ranges although it is special-purpose,
+	// with one exception: a metadata service is opened by its own address
+	// alone, since nobody means its credentials when they open a network.
+	// Public addresses need no allow range.
 	Allow []netip.Prefix
 	// Deny closes ranges, whatever Allow says.
 	Deny []netip.Prefix
@@ -107,7 +106,7 @@ func (g *Guard) CheckAddr(target netip.AddrPort) error {
 	}
 	if r, ok := specialFor(addr); ok {
 		allowed, open := narrowest(g.config.Allow, addr)
-		if !open || allowed.Bits() < r.prefix.Bits() {
+		if !open || r.class == ClassMetadata && allowed.Bits() < r.prefix.Bits() {
 			return &DeniedError{Class: r.class, Addr: target, Range: r.prefix}
 		}
 	}

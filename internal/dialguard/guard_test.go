@@ -120,8 +120,13 @@ func TestCheckAddrPolicy(t *testing.T) {
 	}
 	wide := New(Config{Allow: prefixes(t, "0.0.0.0/0", "::/0")})
 	for _, addr := range []string{"127.0.0.1:80", "[::1]:80", "10.0.0.1:80"} {
-		if wide.CheckAddr(netip.MustParseAddrPort(addr)) == nil {
-			t.Errorf("an allow range wider than the special one opens %s", addr)
+		if err := wide.CheckAddr(netip.MustParseAddrPort(addr)); err != nil {
+			t.Errorf("an allow range of everything leaves %s closed: %v", addr, err)
+		}
+	}
+	for _, addr := range []string{"169.254.169.254:80", "168.63.129.16:80", "[fd00:ec2::254]:80"} {
+		if got := class(t, wide.CheckAddr(netip.MustParseAddrPort(addr))); got != ClassMetadata {
+			t.Errorf("an allow range of everything opens %s (class %q)", addr, got)
 		}
 	}
 }
