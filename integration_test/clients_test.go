@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,12 +25,25 @@ const python = "/usr/bin/python3"
 
 // answer is what a client got for one request.
 type answer struct {
-	Status int
-	Gate   string // X-Robots-Gate
-	Type   string // Content-Type
-	Body   [sha256.Size]byte
-	Error  string
+	Status  int
+	Gate    string // X-Robots-Gate
+	Proxy   string // Proxy-Status
+	Type    string // Content-Type
+	Body    [sha256.Size]byte
+	Problem string // the body, where Type says that it is a problem
+	Error   string
 }
+
+// setBody takes the body of an answer whose header is known.
+func (a *answer) setBody(body []byte) {
+	a.Body = sha256.Sum256(body)
+	if a.Type == problemType {
+		a.Problem = string(body)
+	}
+}
+
+// problemType is the media type of a denial (RFC 9457).
+const problemType = "application/problem+json"
 
 // client sends requests through a proxy, one after the other or not, and says
 // what it got for each.
@@ -126,7 +138,7 @@ func sendCurl(t *testing.T, proxy string, requests []request) []answer {
 		set("url", r.url())
 		set("user-agent", r.Agent)
 		set("output", filepath.Join(dir, strconv.Itoa(i)))
-		set("write-out", `%{http_code}\t%header{x-robots-gate}\t%{content_type}\t%{errormsg}\n`)
+		set("write-out", `%{http_code}\t%header{x-robots-gate}\t%header{proxy-status}\t%{content_type}\t%{errormsg}\n`)
 		switch r.Method {
 		case http.MethodHead:
 			config.WriteString("head\n")
@@ -146,10 +158,10 @@ func sendCurl(t *testing.T, proxy string, requests []request) []answer {
 	var answers []answer
 	for i, line := range strings.Split(strings.TrimSuffix(string(out), "\n"), "\n") {
 		fields := strings.Split(line, "\t")
-		if len(fields) != 4 {
+		if len(fields) != 5 {
 			t.Fatalf("curl wrote %q", line)
 		}
-		a := answer{Gate: fields[1], Type: fields[2], Error: fields[3]}
+		a := answer{Gate: fields[1], Proxy: fields[2], Type: fields[3], Error: fields[4]}
 		a.Status, _ = strconv.Atoi(fields[0])
 		body, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(i)))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -158,7 +170,7 @@ func sendCurl(t *testing.T, proxy string, requests []request) []answer {
 		if i < len(requests) && requests[i].Method == http.MethodHead {
 			body = nil // curl writes the header there
 		}
-		a.Body = sha256.Sum256(body)
+		a.setBody(body)
 		answers = append(answers, a)
 	}
 	return answers
@@ -209,8 +221,9 @@ func toAnswer(resp *http.Response) answer {
 	body, err := io.ReadAll(resp.Body)
 	a := answer{
 		Status: resp.StatusCode, Gate: resp.Header.Get("X-Robots-Gate"),
-		Type: resp.Header.Get("Content-Type"), Body: sha256.Sum256(body),
+		Proxy: resp.Header.Get("Proxy-Status"), Type: resp.Header.Get("Content-Type"),
 	}
+	a.setBody(body)
 	if err != nil {
 		a.Error = err.Error()
 	}
@@ -243,17 +256,16 @@ func sendPython(script string) func(*testing.T, string, []request) []answer {
 				ID     int    `json:"id"`
 				Status int    `json:"status"`
 				Gate   string `json:"gate"`
+				Proxy  string `json:"proxy"`
 				Type   string `json:"type"`
-				SHA256 string `json:"sha256"`
+				Body   []byte `json:"body"`
 				Error  string `json:"error"`
 			}
 			if err := json.Unmarshal(line, &said); err != nil {
 				t.Fatalf("%s wrote %q: %v", script, line, err)
 			}
-			a := answer{Status: said.Status, Gate: said.Gate, Type: said.Type, Error: said.Error}
-			if _, err := hex.Decode(a.Body[:], []byte(said.SHA256)); err != nil {
-				t.Fatalf("%s wrote %q: %v", script, line, err)
-			}
+			a := answer{Status: said.Status, Gate: said.Gate, Proxy: said.Proxy, Type: said.Type, Error: said.Error}
+			a.setBody(said.Body)
 			answers[said.ID] = a
 		}
 		return answers

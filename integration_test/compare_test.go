@@ -3,6 +3,7 @@ package integration_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 
 // trial is everything that one run left behind.
 type trial struct {
+	mode
 	sites     map[string]site // by host and port
 	requests  []request
 	answers   []answer // of each request
@@ -23,6 +25,12 @@ type trial struct {
 	exchanges []exchange
 	robots    []exchange // fetches of robots.txt
 	junk      []string
+}
+
+// mode is how a gate was configured, as far as it changes what to expect.
+type mode struct {
+	rfc    bool // paths rfc
+	report bool // mode report
 }
 
 // tally counts what a run was made of.
@@ -89,14 +97,14 @@ type expectation struct {
 }
 
 // expect applies the access result of the site's robots.txt, then its rules.
-func expect(s site, token, target string) expectation {
+func (m mode) expect(s site, token, target string) expectation {
 	switch {
 	case s.Status >= 500:
 		return expectation{oracle.Verdict{Reason: "unreachable"}, http.StatusServiceUnavailable}
 	case s.Status >= 400:
 		return expectation{oracle.Verdict{Allowed: true, Reason: "unavailable"}, 0}
 	}
-	return expectation{s.rules.Judge([]string{token}, target, true), http.StatusForbidden}
+	return expectation{s.rules.Judge([]string{token}, target, !m.rfc), http.StatusForbidden}
 }
 
 // received returns the target that is to be judged: what the client wrote on
@@ -129,28 +137,57 @@ func (c *comparison) request(req request, got answer, rec record, arrived []exch
 	if !ok {
 		return false
 	}
-	want := expect(c.sites[req.Host], req.Token, target)
+	want := c.expect(c.sites[req.Host], req.Token, target)
 	c.count(want)
 	c.record(req, rec, target, want)
-	if !want.Allowed {
-		if got.Error != "" || got.Status != want.status || got.Gate != "deny; reason="+want.Reason || got.Type != "application/problem+json" {
-			c.errorf(req, "is to be denied with %d %s, the client got %+v", want.status, want.Reason, got)
-		}
+	mark := ""
+	if !want.Allowed && c.report {
+		mark = "would-deny; reason=" + want.Reason
+	} else if !want.Allowed {
+		c.denial(req, got, rec, want)
 		return false
 	}
 	status, body := page(req.Host, target)
 	if req.Method == http.MethodHead {
 		body = nil
 	}
-	if got.Error != "" || got.Status != status || got.Gate != "" || got.Body != sha256.Sum256(body) {
-		c.errorf(req, "is allowed (%s), and the client got %d %q %s or another body than the origin sent with %d", want.Reason, got.Status, got.Gate, got.Error, status)
+	if got.Error != "" || got.Status != status || got.Gate != mark || got.Body != sha256.Sum256(body) {
+		c.errorf(req, "is passed on (%s), and the client got %d %q %s or another body than the origin sent with %d", want.Reason, got.Status, got.Gate, got.Error, status)
 	}
 	if len(arrived) == 0 {
-		c.errorf(req, "is allowed (%s), and never arrived at the origin", want.Reason)
+		c.errorf(req, "is passed on (%s), and never arrived at the origin", want.Reason)
 		return false
 	}
 	c.exchange(req, target, arrived[0])
 	return true
+}
+
+// denial compares what a client learns of a denial: the headers, and the same
+// facts in the body as in the record.
+func (c *comparison) denial(req request, got answer, rec record, want expectation) {
+	if got.Error != "" || got.Status != want.status || got.Gate != "deny; reason="+want.Reason || got.Type != problemType ||
+		!strings.HasPrefix(got.Proxy, "robotsgate; error=") || !strings.Contains(got.Proxy, `details="`+want.Reason+`"`) {
+		c.errorf(req, "is to be denied with %d %s, the client got %+v", want.status, want.Reason, got)
+	}
+	if req.Method == http.MethodHead {
+		return
+	}
+	var problem struct {
+		evidence
+		Status int    `json:"status"`
+		Title  string `json:"title"`
+		Detail string `json:"detail"`
+	}
+	if err := json.Unmarshal([]byte(got.Problem), &problem); err != nil {
+		c.errorf(req, "the denial is no JSON: %v\n%s", err, got.Problem)
+		return
+	}
+	said, logged := problem.evidence, rec.Robots
+	if problem.Status != want.status || problem.Title == "" || problem.Detail == "" || said.Decision != "deny" ||
+		said.Reason != logged.Reason || said.URL != logged.URL || said.Form != logged.Form || said.Token != logged.Token ||
+		said.Rule != logged.Rule || said.Line != logged.Line || said.SHA256 != logged.SHA256 {
+		c.errorf(req, "the denial says\n%s\nand the record %+v", got.Problem, logged)
+	}
 }
 
 func (c *comparison) count(want expectation) {
@@ -176,7 +213,7 @@ func (c *comparison) record(req request, rec record, target string, want expecta
 	if want.Allowed {
 		decision = "allow"
 	}
-	if r.Decision != decision || r.Reason != want.Reason || r.Enforced == nil || !*r.Enforced {
+	if r.Decision != decision || r.Reason != want.Reason || r.Enforced == nil || *r.Enforced == c.report {
 		c.errorf(req, "(judged as %s) is to be recorded as %s %s, the record says %+v", target, decision, want.Reason, r)
 		return
 	}
@@ -189,6 +226,9 @@ func (c *comparison) record(req request, rec record, target string, want expecta
 	if len(want.Lines) > 0 && !slices.Contains(want.Lines, r.Line) {
 		c.errorf(req, "is decided by one of lines %d, the record says line %d (%s)", want.Lines, r.Line, r.Rule)
 	}
+	if len(want.Patterns) > 0 && !slices.ContainsFunc(want.Patterns, func(pattern string) bool { return recorded(r.Rule, want.Allowed, pattern) }) {
+		c.errorf(req, "is decided by one of the patterns %q, the record says %q", want.Patterns, r.Rule)
+	}
 	if want.Reason == oracle.DisallowedNormalised && r.Form != want.Form {
 		c.errorf(req, "is first disallowed in form %s, the record says %q", want.Form, r.Form)
 	}
@@ -197,6 +237,19 @@ func (c *comparison) record(req request, rec record, target string, want expecta
 			c.errorf(req, "the record names another robots.txt: status %d, SHA-256 %s", r.Status, r.SHA256)
 		}
 	}
+}
+
+// recorded says whether the record's rule is that pattern, or the beginning of
+// one that is long or that JSON cannot hold.
+func recorded(rule string, allow bool, pattern string) bool {
+	key := "Disallow: "
+	if allow {
+		key = "Allow: "
+	}
+	if len(pattern) > 900 || !utf8.ValidString(pattern) {
+		return strings.HasPrefix(rule, key)
+	}
+	return rule == key+pattern
 }
 
 // exchange compares what the origin read with what was judged.

@@ -20,7 +20,7 @@ func TestSeededDefects(t *testing.T) {
 	}
 	for name, defect := range defects {
 		t.Run(name, func(t *testing.T) {
-			rig := newRig(t, buildBroken(t, defect), readSites(t, filepath.Join("testdata", "sites")))
+			rig := newRig(t, buildBroken(t, defect), readSites(t, filepath.Join("testdata", "sites")), mode{})
 			for _, c := range clients() {
 				if c.name == "socket" {
 					rig.send(t, c, 200)

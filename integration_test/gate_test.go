@@ -19,7 +19,9 @@ type gate struct {
 }
 
 // proxySite is a forward proxy that judges everybody.
-const proxySite = "robots_gate {\n\t\tagents all\n\t}\n\tegress_proxy"
+func proxySite(settings ...string) string {
+	return "robots_gate {\n\t\tagents all\n\t\t" + strings.Join(settings, "\n\t\t") + "\n\t}\n\tegress_proxy"
+}
 
 // startGate runs a binary with a Caddyfile made of the options of the
 // robots_gate app and the directives of one proxy site.
@@ -74,22 +76,26 @@ type record struct {
 		URI     string              `json:"uri"`
 		Headers map[string][]string `json:"headers"`
 	} `json:"request"`
-	Status int `json:"status"`
-	Robots struct {
-		Decision string `json:"decision"`
-		Enforced *bool  `json:"enforced"`
-		Reason   string `json:"reason"`
-		URL      string `json:"url"`
-		Form     string `json:"form"`
-		Token    string `json:"token"`
-		Rule     string `json:"rule"`
-		Line     int    `json:"line"`
-		Status   int    `json:"robots_status"`
-		SHA256   string `json:"robots_sha256"`
-		Error    string `json:"error"`
-		Gate     string `json:"gate"`
-		Seq      uint64 `json:"seq"`
-	} `json:"robots"`
+	Status int      `json:"status"`
+	Robots evidence `json:"robots"`
+}
+
+// evidence is the gate's own account of a decision, as far as these tests look
+// at it.
+type evidence struct {
+	Decision string `json:"decision"`
+	Enforced *bool  `json:"enforced"`
+	Reason   string `json:"reason"`
+	URL      string `json:"url"`
+	Form     string `json:"form"`
+	Token    string `json:"token"`
+	Rule     string `json:"rule"`
+	Line     int    `json:"line"`
+	Status   int    `json:"robots_status"`
+	SHA256   string `json:"robots_sha256"`
+	Error    string `json:"error"`
+	Gate     string `json:"gate"`
+	Seq      uint64 `json:"seq"`
 }
 
 func (r record) agent() string {

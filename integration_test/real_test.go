@@ -50,9 +50,25 @@ func TestOwnInput(t *testing.T) {
 	runTrial(t, gateBinary, readSites(t, filepath.Join("testdata", "sites")), n, clients())
 }
 
+// TestModes is the same under the settings that change what is passed on.
+func TestModes(t *testing.T) {
+	for name, m := range map[string]mode{"paths rfc": {rfc: true}, "mode report": {report: true}} {
+		t.Run(name, func(t *testing.T) {
+			rig := newRig(t, gateBinary, readSites(t, filepath.Join("testdata", "sites")), m)
+			for _, c := range clients() {
+				if c.name == "go" || c.name == "socket" {
+					rig.send(t, c, 200)
+				}
+			}
+			_, wrong := rig.finish()
+			report(t, wrong)
+		})
+	}
+}
+
 func runTrial(t *testing.T, binary string, sites []site, requests int, clients []client) {
 	t.Helper()
-	rig := newRig(t, binary, sites)
+	rig := newRig(t, binary, sites, mode{})
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
 			c.available(t)
@@ -91,15 +107,22 @@ type rig struct {
 	trial   trial
 }
 
-func newRig(t *testing.T, binary string, sites []site) *rig {
+func newRig(t *testing.T, binary string, sites []site, m mode) *rig {
 	t.Helper()
 	o := newOrigin(t, sites)
+	paths, report := "strict", "enforce"
+	if m.rfc {
+		paths = "rfc"
+	}
+	if m.report {
+		report = "report"
+	}
 	return &rig{
 		t:       t,
 		origin:  o,
-		gate:    startGate(t, binary, rigOptions(t, o), proxySite),
+		gate:    startGate(t, binary, rigOptions(t, o), proxySite("paths "+paths, "mode "+report)),
 		planner: newPlanner(sites, o.Port, seed),
-		trial:   trial{sites: o.sites},
+		trial:   trial{sites: o.sites, mode: m},
 	}
 }
 

@@ -17,8 +17,8 @@ type wrongRequest struct {
 	reason string // empty where no handler sees the request
 }
 
-// TestWrongRequests sends what no gate may pass on (DESIGN section 4): each
-// gets its status and reason and leaves a record, and nothing is forwarded.
+// TestWrongRequests sends what no gate may pass on: each gets its status and
+// reason and leaves a record, and nothing is forwarded.
 func TestWrongRequests(t *testing.T) {
 	o := newOrigin(t, []site{{Host: "site" + domain, Robots: []byte("User-agent: *\nAllow: /\n")}})
 	host := "site" + domain + ":" + o.Port
@@ -49,7 +49,7 @@ func TestWrongRequests(t *testing.T) {
 		{"control octet", "GET http://HOST/a\x01b HTTP/1.1\r\nHost: HOST\r\n" + bot, 400, ""},
 		{"two Hosts", "GET /x HTTP/1.1\r\nHost: HOST\r\nHost: other\r\n" + bot, 400, ""},
 	}
-	g := startGate(t, gateBinary, rigOptions(t, o), proxySite)
+	g := startGate(t, gateBinary, rigOptions(t, o), proxySite())
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", g.Addr)
@@ -65,7 +65,7 @@ func TestWrongRequests(t *testing.T) {
 				}
 				return
 			}
-			if got.Status != tt.status || got.Gate != "deny; reason="+tt.reason || got.Type != "application/problem+json" {
+			if got.Status != tt.status || got.Gate != "deny; reason="+tt.reason || got.Type != problemType {
 				t.Errorf("got %d %q %s %s, want %d %s", got.Status, got.Gate, got.Type, got.Error, tt.status, tt.reason)
 			}
 		})
@@ -99,7 +99,7 @@ func TestSilentOrigin(t *testing.T) {
 	_, silentPort, _ := net.SplitHostPort(silent.Addr().String())
 	_, gonePort, _ := net.SplitHostPort(gone)
 	g := startGate(t, gateBinary, fmt.Sprintf("fetch {\n\t\t\ttimeout 1s\n\t\t}\n\t\tresolvers %s\n\t\tallow_ranges 127.0.0.0/8\n\t\tports %s %s %s",
-		newDNS(t), o.Port, silentPort, gonePort), proxySite)
+		newDNS(t), o.Port, silentPort, gonePort), proxySite())
 	var requests []request
 	for _, port := range []string{silentPort, gonePort, o.Port} {
 		requests = append(requests, request{Host: "site" + domain + ":" + port, Target: "/x", Agent: "ExampleBot/1.0", Method: http.MethodGet})

@@ -66,7 +66,7 @@ func hex(c byte) int {
 }
 
 // escapeOperators makes a URL's own "*" and "$" equal to their escapes, which
-// is how a pattern spells them literally (ruling 8).
+// is how a pattern spells them literally.
 func escapeOperators(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "*", "%2A"), "$", "%24")
 }

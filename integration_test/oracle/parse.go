@@ -13,7 +13,7 @@ type group struct {
 	rules []rule
 }
 
-// maxLine is how many octets of a line count (ruling 5).
+// maxLine is how many octets of a line count.
 const maxLine = 16663
 
 // parse reads a robots.txt. It never fails: what is no record is skipped.
@@ -77,7 +77,7 @@ func Cut(body []byte, limit int) []byte {
 }
 
 // decode skips a byte order mark, whole or cut short, and turns UTF-16 into
-// UTF-8. Anything else is left as it is (rulings 5 and 8).
+// UTF-8. Anything else is left as it is.
 func decode(body []byte) []byte {
 	little := bytes.HasPrefix(body, []byte{0xFF, 0xFE})
 	big := bytes.HasPrefix(body, []byte{0xFE, 0xFF})
@@ -119,7 +119,7 @@ func lines(body []byte) []string {
 const white = " \t\v\f"
 
 // record splits a line into key and value. A line without a colon counts only
-// when it is exactly two words (ruling 5).
+// when it is exactly two words.
 func record(line string) (key, value string, ok bool) {
 	line, _, _ = strings.Cut(line, "#")
 	line = strings.Trim(line, white)
@@ -136,7 +136,7 @@ func record(line string) (key, value string, ok bool) {
 }
 
 // isKey says whether key is one of the spellings or begins with one
-// (ruling 6).
+// .
 func isKey(key string, spellings ...string) bool {
 	for _, s := range spellings {
 		if len(key) >= len(s) && strings.EqualFold(key[:len(s)], s) {
@@ -148,7 +148,7 @@ func isKey(key string, spellings ...string) bool {
 
 // groupName is the name that a user-agent line gives: "*" alone or before
 // white space, else the characters a product name may have; empty when the
-// line names nobody (ruling 2).
+// line names nobody.
 func groupName(value string) string {
 	if value == "*" || len(value) > 1 && value[0] == '*' && strings.ContainsRune(white, rune(value[1])) {
 		return "*"

@@ -4,7 +4,6 @@ Input and output are JSON lines, one for each request.
 """
 
 import base64
-import hashlib
 import json
 import sys
 
@@ -29,8 +28,9 @@ for line in sys.stdin:
         )
         said["status"] = answer.status_code
         said["gate"] = answer.headers.get("X-Robots-Gate", "")
+        said["proxy"] = answer.headers.get("Proxy-Status", "")
         said["type"] = answer.headers.get("Content-Type", "")
-        said["sha256"] = hashlib.sha256(answer.content).hexdigest()
+        said["body"] = base64.b64encode(answer.content).decode()
     except requests.RequestException as error:
         said["error"] = repr(error)
     print(json.dumps(said))

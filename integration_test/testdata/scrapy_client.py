@@ -5,7 +5,6 @@ output are JSON lines, one for each request.
 """
 
 import base64
-import hashlib
 import json
 import sys
 
@@ -53,8 +52,9 @@ class Spider(scrapy.Spider):
                     "id": response.meta["id"],
                     "status": response.status,
                     "gate": header("X-Robots-Gate"),
+                    "proxy": header("Proxy-Status"),
                     "type": header("Content-Type"),
-                    "sha256": hashlib.sha256(response.body).hexdigest(),
+                    "body": base64.b64encode(response.body).decode(),
                 }
             )
         )
