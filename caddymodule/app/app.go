@@ -4,6 +4,7 @@
 package app
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/robotsgate/robotsgate/internal/dialguard"
 	"github.com/robotsgate/robotsgate/internal/fetch"
 	"github.com/robotsgate/robotsgate/internal/judge"
+	"github.com/robotsgate/robotsgate/internal/origin"
 )
 
 func init() {
@@ -54,6 +56,7 @@ type App struct {
 	logger  *zap.Logger
 	engine  *engine
 	guard   *dialguard.Guard
+	fetcher *fetch.Fetcher
 	cache   *cache.Cache
 	judge   *judge.Judge
 	tls     *tls.Config
@@ -139,7 +142,7 @@ func (a *App) provisionCache() error {
 		return err
 	}
 	a.tls = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
-	fetcher := fetch.New(fetch.Config{
+	a.fetcher = fetch.New(fetch.Config{
 		Dial: a.guard.DialContext, CheckOrigin: a.guard.CheckOrigin, RootCAs: roots,
 		Timeout: time.Duration(a.Fetch.Timeout), MaxBody: a.Fetch.MaxBody,
 		MaxRedirects: a.Fetch.MaxRedirects, Version: a.version,
@@ -151,7 +154,7 @@ func (a *App) provisionCache() error {
 		RetryMin: time.Duration(a.Cache.RetryMin), RetryMax: time.Duration(a.Cache.RetryMax),
 		MaxInFlight: a.Fetch.MaxInFlight, Timeout: time.Duration(a.Fetch.Timeout),
 		UserAgent: a.Fetch.UserAgent,
-		Fetch:     fetcher.Fetch,
+		Fetch:     a.fetcher.Fetch,
 		OnFetch:   a.engine.metrics.fetched,
 	})
 	a.judge = &judge.Judge{Lookup: countedLookup{a.cache, a.engine.metrics}, Guard: a.guard}
@@ -181,6 +184,15 @@ func (a *App) Cleanup() error {
 
 // Judge decides requests with this configuration's cache and address policy.
 func (a *App) Judge() *judge.Judge { return a.judge }
+
+// FetchRobots fetches the robots.txt of an origin past the cache, for those who
+// want to see the file itself.
+func (a *App) FetchRobots(ctx context.Context, o origin.Origin, userAgent string) fetch.Result {
+	if err := a.guard.CheckOrigin(o); err != nil {
+		return fetch.Result{Outcome: fetch.Unreachable, Cause: fetch.CauseDialDenied, Err: err}
+	}
+	return a.fetcher.Fetch(ctx, fetch.Request{Origin: o, UserAgent: userAgent})
+}
 
 // Guard is the address policy, for everything that dials.
 func (a *App) Guard() *dialguard.Guard { return a.guard }

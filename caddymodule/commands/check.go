@@ -105,7 +105,11 @@ func checkURLs(cmd *cobra.Command, f *checkFlags, urls []string) (int, error) {
 // checkJudge decides by the given file, or by what it fetches as the gate does.
 func checkJudge(cmd *cobra.Command, f *checkFlags) (*judge.Judge, func(), error) {
 	if f.robots == "" {
-		return startEngine(&app.App{AllowRanges: f.allowRanges, Ports: f.ports})
+		engine, stop, err := startEngine(&app.App{AllowRanges: f.allowRanges, Ports: f.ports})
+		if err != nil {
+			return nil, nil, err
+		}
+		return engine.Judge(), stop, nil
 	}
 	body, err := readFile(cmd, f.robots)
 	if err != nil {

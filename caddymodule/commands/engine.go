@@ -8,12 +8,11 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/robotsgate/robotsgate/caddymodule/app"
-	"github.com/robotsgate/robotsgate/internal/judge"
 )
 
 // startEngine runs the robots_gate app alone, as a gate would have it, and
-// returns its judge and what stops it.
-func startEngine(a *app.App) (*judge.Judge, func(), error) {
+// returns it with what stops it.
+func startEngine(a *app.App) (*app.App, func(), error) {
 	config := &caddy.Config{
 		Admin:   &caddy.AdminConfig{Disabled: true, Config: &caddy.ConfigSettings{Persist: new(bool)}},
 		Logging: quietLogging(),
@@ -28,7 +27,7 @@ func startEngine(a *app.App) (*judge.Judge, func(), error) {
 		stop()
 		return nil, nil, fmt.Errorf("starting the engine: %w", err)
 	}
-	return instance.(*app.App).Judge(), stop, nil
+	return instance.(*app.App), stop, nil
 }
 
 // quietLogging keeps everything but errors off the terminal.

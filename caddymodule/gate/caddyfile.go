@@ -38,6 +38,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		unreachable deny | allow
 //		deny_status <code> [<reason...>]
 //		redact      query
+//		override    <origin> allow | deny | <robots file> [reason <text>] [owner <text>] [until <date>]
 //	}
 func (g *Gate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
@@ -58,7 +59,8 @@ func (g *Gate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"unreachable": func() error { return grammar.OneOf(d, &g.Unreachable, judge.WordDeny, judge.WordAllow) },
 		"deny_status": func() error { return g.unmarshalDenyStatus(d) },
 		"redact":      func() error { return grammar.OneOf(d, &g.Redact, "query") },
-	}, "bot", "not_bot", "on_status")
+		"override":    func() error { return g.unmarshalOverride(d) },
+	}, "bot", "not_bot", "on_status", "override")
 }
 
 func (g *Gate) unmarshalOnStatus(d *caddyfile.Dispenser) error {

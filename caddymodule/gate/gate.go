@@ -6,6 +6,7 @@ package gate
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -91,6 +92,9 @@ type Gate struct {
 	// Default: they stand as they are.
 	Redact string `json:"redact,omitempty"`
 
+	// What holds for single origins instead of their robots.txt.
+	Override []Override `json:"override,omitempty"`
+
 	app    *app.App
 	logger *zap.Logger
 	policy *judge.Compiled
@@ -125,6 +129,9 @@ func (g *Gate) Validate() error {
 		return err
 	}
 	g.policy = policy
+	for _, past := range policy.Expired(time.Now()) {
+		g.logger.Warn("override is past its date and no longer applies", zap.String("origin", past.Origin), zap.String("until", past.Until), zap.String("owner", past.Owner))
+	}
 	return nil
 }
 
@@ -140,7 +147,12 @@ func (g *Gate) compile() (*judge.Compiled, error) {
 	case g.Redact != "" && g.Redact != "query":
 		return nil, fmt.Errorf("redact: %q is not query", g.Redact)
 	}
+	overrides, err := readOverrides(g.Override)
+	if err != nil {
+		return nil, err
+	}
 	policy := judge.Policy{
+		Overrides: overrides,
 		Agents: orElse(g.Agents, judge.AgentsBots), Bots: g.Bot, NotBots: g.NotBot,
 		Tokens: g.Token, Job: g.Job, Target: g.Target,
 		Mode: orElse(g.Mode, judge.ModeEnforce), Paths: orElse(g.Paths, judge.PathsStrict),

@@ -72,6 +72,10 @@ func (j *Judge) Decide(ctx context.Context, p *Compiled, s *Subject, rec *decisi
 	case s.Target.Path == robotsPath && !s.Target.HasQuery:
 		rec.Allowed(decision.RobotsTXT)
 	default:
+		if c := p.overrides.find(s.Target.Origin, time.Now()); c != nil {
+			decideByOverride(p, c, s, rec)
+			return
+		}
 		j.consult(ctx, p, s, rec)
 	}
 }

@@ -47,6 +47,8 @@ type Policy struct {
 	OnStatus []StatusRule `json:"on_status,omitempty"`
 	// Unreachable says what holds where no usable copy exists.
 	Unreachable string `json:"unreachable"`
+	// Overrides replace the robots.txt of single origins.
+	Overrides []Override `json:"override,omitempty"`
 	// DenyStatus is the status of denials, 0 for each reason's own.
 	DenyStatus int `json:"deny_status,omitempty"`
 	// Redact is query where records carry no query values.
@@ -75,6 +77,7 @@ type Compiled struct {
 	identifier *agent.Identifier
 	onStatus   map[int]string
 	onClass    [10]string
+	overrides  *overrides
 }
 
 // Compile checks a policy and prepares it. Errors name the field and the word.
@@ -94,6 +97,10 @@ func (p Policy) Compile() (*Compiled, error) {
 		if err := c.addStatus(rule); err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if c.overrides, err = compileOverrides(p.Overrides); err != nil {
+		return nil, err
 	}
 	c.identifier = agent.NewIdentifier(p.Bots, p.NotBots)
 	canonical, err := json.Marshal(p)
