@@ -61,3 +61,17 @@ func TestOperatorsWords(t *testing.T) {
 		t.Errorf("nil Identifier: %+v", a)
 	}
 }
+
+// TestNoAllocations holds that a header with a name that came before costs no
+// memory, whether the header itself came before or not.
+func TestNoAllocations(t *testing.T) {
+	for _, h := range headers {
+		Identify(h.userAgent)
+		if n := testing.AllocsPerRun(100, func() { sink += len(Identify(h.userAgent).Tokens()) }); n != 0 {
+			t.Errorf("a repeated header of kind %s costs %v allocations", h.name, n)
+		}
+		if n := testing.AllocsPerRun(100, func() { sink += len(plain.examine(h.userAgent).Tokens()) }); n != 0 {
+			t.Errorf("a new header of kind %s costs %v allocations", h.name, n)
+		}
+	}
+}

@@ -5,7 +5,7 @@ import "strings"
 // fragment is a part of a word that bots' names have.
 type fragment struct {
 	text    string
-	class   class // automated for a strong fragment, hinting for a weak one
+	class   class // automated for a strong fragment, hinting for a weak one, browserly
 	bounded bool  // no small letter may follow
 }
 
@@ -26,6 +26,9 @@ func buildFragments() ([][]fragment, [1 << 10]uint8) {
 		case "[weak]":
 			class = hinting
 			continue
+		case "[browser]":
+			class = browserly
+			continue
 		}
 		for word := range strings.FieldsSeq(line) {
 			text, bounded := strings.CutSuffix(word, ".")
@@ -42,6 +45,19 @@ func buildFragments() ([][]fragment, [1 << 10]uint8) {
 
 // pairBit maps two lower-case letters to their bit.
 func pairBit(a, b byte) int { return int(a&31)<<5 | int(b&31) }
+
+// unlisted adds to the class of a word that no list has, or that is generic,
+// what its looks say. A generic word is a hint at most.
+func unlisted(w string, c class) class {
+	looks := fragmentClass(w)
+	if strings.IndexByte(w, '.') > 0 && isDomain(w) {
+		looks |= domain
+	}
+	if c&generic != 0 && looks&automated != 0 {
+		looks = looks&^automated | hinting
+	}
+	return c | looks
+}
 
 // fragmentClass returns the classes of the fragments in an unknown word.
 func fragmentClass(w string) class {

@@ -102,9 +102,22 @@ func (r *report) examine(header string, brief bool) {
 	switch {
 	case s.words == 0 && !r.bot:
 		r.find(ruleEmpty, 0, len(header))
-	case mozilla && r.seen&(engine|platform) != 0 || hasPrefix(header, "opera/"):
-	default:
+	case !r.shaped(mozilla):
 		r.find(ruleShape, 0, len(header))
+	}
+}
+
+// shaped reports whether a header read to its end has the shape that browsers
+// give theirs: "Mozilla/" or "Opera/" first, then an engine or a system; where
+// unknown names stand, both.
+func (r *report) shaped(mozilla bool) bool {
+	switch seen := r.seen & (engine | platform); {
+	case !mozilla:
+		return hasPrefix(r.header, "opera/")
+	case r.mozilla && r.proposed > 0:
+		return seen == engine|platform || r.seen&handset != 0
+	default:
+		return seen != 0
 	}
 }
 

@@ -1,5 +1,7 @@
 package agent
 
+import "strings"
+
 // judge applies the rules about names to a phrase that has ended.
 func (s *scanner) judge(p phrase) {
 	r := s.r
@@ -13,13 +15,13 @@ func (s *scanner) judge(p phrase) {
 	case s.layout && p.named:
 		r.find(ruleLayout, p.start, p.end)
 	case !r.mozilla:
-	case isDomain(s.h[p.start:p.end]) && (r.modern || s.depth == 1 && s.comments == 1):
+	case p.class&domain != 0 && (r.modern || r.seen&engine == 0 || s.comments == 1 && s.depth == 1):
 		r.find(ruleURL, p.start, p.end)
 	case r.seen&handset != 0 || s.depth == 0 && !r.modern || s.comments == 1 && r.seen&engine != 0 && !r.modern:
 		// Apps, and the extensions of old browsers, write what they like.
 	case p.class&hinting != 0:
 		r.find(ruleHint, p.start, p.end)
-	case s.depth == 0 && r.seen&ending != 0 && properName(s.h[p.start:p.end]):
+	case s.depth == 0 && r.seen&ending != 0 && properName(s.h[p.start:p.end]) && !s.derived(p):
 		r.find(ruleProduct, p.start, p.end)
 	}
 }
@@ -28,6 +30,25 @@ func (s *scanner) judge(p phrase) {
 // makers and models have names of every kind.
 func (s *scanner) device() bool {
 	return s.comments == 1 && s.depth == 1 && s.r.seen&handset != 0
+}
+
+// derived reports whether a product seems to be a browser built on the one
+// named before it: it says so, has the same version, or one of four numbers.
+func (s *scanner) derived(p phrase) bool {
+	if p.class&browserly != 0 {
+		return true
+	}
+	version := s.h[p.end:versionEnd(s.h, p.end)]
+	return len(version) > 1 && (major(version[1:]) == s.major || strings.Count(version, ".") == 3)
+}
+
+// major returns the first number of a version, 0 without one.
+func major(version string) int {
+	n := 0
+	for i := 0; i < len(version) && isDigit(version[i]) && n < 1e6; i++ {
+		n = n*10 + int(version[i]-'0')
+	}
+	return n
 }
 
 // properName reports whether an unknown phrase looks like a name that somebody

@@ -48,6 +48,7 @@ type scanner struct {
 	words      int   // words read so far
 	skip       bool  // the last word was "like"
 	last       class // of the last word
+	major      int   // version of the browser that a product may be built on
 	phrase     phrase
 	brief      bool // stop at done
 	done       bool // the best name that there can be is found
@@ -153,6 +154,9 @@ func (s *scanner) word(i int) int {
 	}
 	if end != i {
 		s.r.modern = s.r.modern || s.last&engine != 0 && h[i+1:end] == "20100101"
+		if s.last&base != 0 {
+			s.major = major(h[i+1 : end])
+		}
 		s.flush(true)
 	}
 	return end
@@ -197,8 +201,8 @@ func (s *scanner) classify(start, end int) {
 		}
 		return
 	}
-	if c == 0 {
-		c = fragmentClass(w)
+	if c&^generic == 0 {
+		c = unlisted(w, c)
 	}
 	p := &s.phrase
 	if p.words > 0 && (p.end+1 != start || s.h[p.end] != ' ') {

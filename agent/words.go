@@ -7,7 +7,7 @@ import (
 )
 
 // class says what a word of a User-Agent means to the rules.
-type class uint16
+type class uint32
 
 const (
 	// browser words are the vocabulary of people's browsers, the four classes
@@ -25,6 +25,8 @@ const (
 	listed
 	// hinting words are unknown ones with a weak fragment.
 	hinting
+	// browserly words are unknown ones that browsers' names are made of.
+	browserly
 	// ending words are the two after which a browser's header is complete.
 	ending
 	// special words change how what follows is read: compatible, like, KHTML and
@@ -33,6 +35,10 @@ const (
 	like
 	khtml
 	webkit
+	// base words have the version of the browser that others are built on.
+	base
+	// domain marks a phrase with a bare domain name in it.
+	domain
 	// whole marks a phrase of one word, or one that a list has as a phrase.
 	whole
 )
@@ -92,6 +98,9 @@ func buildVocabulary() ([]slot, uint64) {
 	classes["applewebkit"] |= webkit
 	classes["safari"] |= ending | browser
 	classes["firefox"] |= ending
+	for _, word := range []string{"chrome", "chromium", "firefox", "version"} {
+		classes[word] |= base
+	}
 	table := make([]slot, 1<<bits.Len(uint(len(classes)*2)))
 	mask := uint64(len(table) - 1)
 	for text, class := range classes {

@@ -17,6 +17,8 @@ import (
 )
 
 const (
+	packageList = "crawler-user-agents.json"
+
 	pinFile     = "crawlers.json"
 	listFile    = "words/crawlers.txt"
 	licenceFile = "words/crawlers.LICENSE"
@@ -24,15 +26,42 @@ const (
 
 func main() {
 	update := flag.Bool("update", false, "pin the newest version first")
+	instances := flag.Bool("instances", false, "only print the User-Agents of the pinned version, one a line")
 	flag.Parse()
 	run := generate
-	if *update {
+	switch {
+	case *update:
 		run = guarded
+	case *instances:
+		run = printInstances
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "crawlers:", err)
 		os.Exit(1)
 	}
+}
+
+// printInstances prints the list's own User-Agents, so that the figures can be
+// told apart by source.
+func printInstances() error {
+	p, err := readPin(pinFile)
+	if err != nil {
+		return err
+	}
+	files, err := p.fetch(packageList)
+	if err != nil {
+		return err
+	}
+	entries, err := readEntries(files[packageList])
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		for _, ua := range e.Instances {
+			fmt.Println(ua)
+		}
+	}
+	return nil
 }
 
 // generate writes the list of the pinned version.
@@ -41,11 +70,11 @@ func generate() error {
 	if err != nil {
 		return err
 	}
-	files, err := p.fetch("crawler-user-agents.json", "LICENSE")
+	files, err := p.fetch(packageList, "LICENSE")
 	if err != nil {
 		return err
 	}
-	names, err := names(files["crawler-user-agents.json"])
+	names, err := names(files[packageList])
 	if err != nil {
 		return err
 	}

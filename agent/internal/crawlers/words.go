@@ -17,14 +17,22 @@ type entry struct {
 	Instances []string `json:"instances"`
 }
 
+func readEntries(list []byte) ([]entry, error) {
+	var entries []entry
+	if err := json.Unmarshal(list, &entries); err != nil {
+		return nil, fmt.Errorf("reading the list: %w", err)
+	}
+	return entries, nil
+}
+
 // names turns the list's regular expressions into the words and phrases that
 // they find, lower-case and sorted. A pattern stands for the whole words that
 // its matches touch in the list's own User-Agents, so that no regular
 // expression is left to run; one without User-Agents for its own literal.
 func names(list []byte) ([]string, error) {
-	var entries []entry
-	if err := json.Unmarshal(list, &entries); err != nil {
-		return nil, fmt.Errorf("reading the list: %w", err)
+	entries, err := readEntries(list)
+	if err != nil {
+		return nil, err
 	}
 	found := make(map[string]bool)
 	for _, e := range entries {
