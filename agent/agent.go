@@ -1,6 +1,3 @@
-// Package agent answers the gate's first question: who is asking? From a
-// User-Agent header it says whether the request comes from a bot, what the bot
-// is called, and which robots.txt groups it has to obey.
 package agent
 
 import (

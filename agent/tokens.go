@@ -4,7 +4,7 @@ import "strings"
 
 // parents are the robots.txt groups that a bot's own documentation lets it
 // fall back on. A child that ends in "*" stands for every longer token.
-var parents = []struct{ child, parent string }{
+var parents = []family{
 	{"googlebot-*", "Googlebot"},               // developers.google.com/crawling/docs/crawlers-fetchers/google-common-crawlers
 	{"google-inspectiontool", "Googlebot"},     // the same page
 	{"googleother-*", "GoogleOther"},           // the same page
@@ -13,6 +13,9 @@ var parents = []struct{ child, parent string }{
 	{"screaming frog seo spider", "Googlebot"}, // www.screamingfrog.co.uk/guides/robots-txt/
 	{"baiduspider-*", "Baiduspider"},           // Baidu's webmaster help on its user-agents
 }
+
+// family is a child's token and the group to fall back on.
+type family struct{ child, parent string }
 
 // maxTokens bounds the tokens of one agent.
 const maxTokens = 6
