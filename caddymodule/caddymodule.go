@@ -3,6 +3,7 @@ package caddymodule
 
 import (
 	// Each package registers its own modules, directives and commands.
+	_ "github.com/robotsgate/robotsgate/caddymodule/admin"
 	_ "github.com/robotsgate/robotsgate/caddymodule/app"
 	_ "github.com/robotsgate/robotsgate/caddymodule/bot"
 	_ "github.com/robotsgate/robotsgate/caddymodule/commands"

@@ -59,6 +59,8 @@ type App struct {
 	fetcher *fetch.Fetcher
 	cache   *cache.Cache
 	judge   *judge.Judge
+	// policies of the gates of this configuration.
+	policies []*judge.Compiled
 	tls     *tls.Config
 	version string
 }
@@ -181,6 +183,9 @@ func (a *App) Cleanup() error {
 	}
 	return releaseEngine()
 }
+
+// Copies is the cache as this configuration sees it, for inspection.
+func (a *App) Copies() *cache.Cache { return a.cache }
 
 // Judge decides requests with this configuration's cache and address policy.
 func (a *App) Judge() *judge.Judge { return a.judge }

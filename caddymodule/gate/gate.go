@@ -129,6 +129,7 @@ func (g *Gate) Validate() error {
 		return err
 	}
 	g.policy = policy
+	g.app.AddGate(policy)
 	for _, past := range policy.Expired(time.Now()) {
 		g.logger.Warn("override is past its date and no longer applies", zap.String("origin", past.Origin), zap.String("until", past.Until), zap.String("owner", past.Owner))
 	}
@@ -153,7 +154,7 @@ func (g *Gate) compile() (*judge.Compiled, error) {
 	}
 	policy := judge.Policy{
 		Overrides: overrides,
-		Agents: orElse(g.Agents, judge.AgentsBots), Bots: g.Bot, NotBots: g.NotBot,
+		Agents:    orElse(g.Agents, judge.AgentsBots), Bots: g.Bot, NotBots: g.NotBot,
 		Tokens: g.Token, Job: g.Job, Target: g.Target,
 		Mode: orElse(g.Mode, judge.ModeEnforce), Paths: orElse(g.Paths, judge.PathsStrict),
 		OnStatus: g.OnStatus, Unreachable: orElse(g.Unreachable, judge.WordDeny),

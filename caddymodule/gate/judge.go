@@ -9,7 +9,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/robotsgate/robotsgate/caddymodule/exchange"
-	"github.com/robotsgate/robotsgate/internal/decision"
 	"github.com/robotsgate/robotsgate/internal/origin"
 )
 
@@ -68,17 +67,16 @@ func (g *Gate) target(r *http.Request) (origin.Target, error) {
 	return target, origin.CheckHead(r)
 }
 
-// judgeConnect refuses a tunnel: nothing inside it can be judged.
+// judgeConnect decides about a tunnel.
 func (g *Gate) judgeConnect(x *exchange.Exchange, r *http.Request) {
-	rec := &x.Record
-	g.policy.Identify(&x.Subject, rec)
 	o, err := origin.FromConnect(r)
 	if err != nil {
+		g.policy.Identify(&x.Subject, &x.Record)
 		x.BadTarget(err)
 		return
 	}
-	rec.Aim(origin.Target{Origin: o, Path: "/"})
-	rec.Denied(decision.TunnelOpaque)
+	x.Subject.Target = origin.Target{Origin: o, Path: "/"}
+	g.app.Judge().DecideTunnel(r.Context(), g.policy, &x.Subject, &x.Record)
 }
 
 // checkTarget refuses a template that can never become an http URL.
