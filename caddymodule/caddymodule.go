@@ -9,4 +9,5 @@ import (
 	_ "github.com/robotsgate/robotsgate/caddymodule/commands"
 	_ "github.com/robotsgate/robotsgate/caddymodule/egress"
 	_ "github.com/robotsgate/robotsgate/caddymodule/gate"
+	_ "github.com/robotsgate/robotsgate/caddymodule/intercept"
 )

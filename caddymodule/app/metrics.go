@@ -30,6 +30,7 @@ type metrics struct {
 	lookups          *prometheus.CounterVec
 	dialsDenied      *prometheus.CounterVec
 	gauges           []prometheus.Collector
+	tunnels          tunnelMetrics
 }
 
 func newMetrics(shared *cache.Shared) *metrics {
@@ -40,6 +41,7 @@ func newMetrics(shared *cache.Shared) *metrics {
 		fetchDuration:    histogram("fetch_duration_seconds", "Time that fetches of robots.txt files took.", prometheus.DefBuckets),
 		lookups:          counters("cache_lookups_total", "Lookups of robots.txt files by where the answer came from.", "source"),
 		dialsDenied:      counters("dial_denied_total", "Dials that the address guard refused, by address class.", "class"),
+		tunnels:          newTunnelMetrics(),
 		gauges: []prometheus.Collector{
 			gauge("cache_entries", "Origins held in memory.", func() float64 { return float64(shared.Stats().Entries) }),
 			gauge("cache_bytes", "Bytes of memory that those origins take.", func() float64 { return float64(shared.Stats().Bytes) }),
@@ -73,6 +75,7 @@ func (m *metrics) register(registry prometheus.Registerer) error {
 	collectors := append([]prometheus.Collector{
 		m.decisions, m.decisionDuration, m.fetches, m.fetchDuration, m.lookups, m.dialsDenied,
 	}, m.gauges...)
+	collectors = append(collectors, m.tunnels.collectors()...)
 	for _, c := range collectors {
 		if err := registry.Register(c); err != nil {
 			if _, known := errors.AsType[prometheus.AlreadyRegisteredError](err); !known {

@@ -140,6 +140,11 @@ func (e *Egress) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		defer x.Finish()
 		w = x.Marked(w)
 	}
+	if exchange.Misdirected(r) {
+		x.Misdirect(r)
+		x.Refuse(w, r)
+		return nil
+	}
 	if r.Method == http.MethodConnect {
 		return e.refuseConnect(x, w, r)
 	}

@@ -112,6 +112,9 @@ func (x *Exchange) write(level zapcore.Level, message string) {
 func (x *Exchange) Refuse(w http.ResponseWriter, r *http.Request) {
 	x.write(zapcore.InfoLevel, "request denied")
 	status := x.Record.Reason.Status()
+	if x.Record.Reason == decision.AuthorityMismatch {
+		w.Header().Set("Connection", "close")
+	}
 	if x.DenyStatus != 0 && x.Record.Reason.Robots() && !x.Record.Reason.Waits() {
 		status = x.DenyStatus
 	}

@@ -20,6 +20,11 @@ func (g *Gate) judge(x *exchange.Exchange, r *http.Request) {
 	x.Policy = g.policy
 	x.Subject.UserAgent = r.UserAgent()
 	g.replace(x, r)
+	if exchange.Misdirected(r) {
+		g.policy.Identify(&x.Subject, rec)
+		x.Misdirect(r)
+		return
+	}
 	if r.Method == http.MethodConnect {
 		g.judgeConnect(x, r)
 		return
