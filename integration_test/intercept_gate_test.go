@@ -16,7 +16,7 @@ import (
 )
 
 // interceptSite is a forward proxy that intercepts and judges everybody.
-const interceptSite = "tls_intercept\n\t" + proxySite
+var interceptSite = "tls_intercept\n\t" + proxySite()
 
 // interceptor is a gate that intercepts, in front of https origins.
 type interceptor struct {
