@@ -61,8 +61,8 @@ type App struct {
 	judge   *judge.Judge
 	// policies of the gates of this configuration.
 	policies []*judge.Compiled
-	tls     *tls.Config
-	version string
+	tls      *tls.Config
+	version  string
 }
 
 // CaddyModule returns the Caddy module information.

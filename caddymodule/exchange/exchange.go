@@ -49,6 +49,7 @@ type Exchange struct {
 	began   time.Time
 	took    time.Duration
 	counted bool
+	marked  markedWriter
 }
 
 // Begin starts the record of a request and makes it visible: in the access

@@ -12,13 +12,15 @@ import (
 // Marked passes a response on with the gate's own mark: an X-Robots-Gate of
 // the origin is removed, and report mode says what it would have denied.
 func (x *Exchange) Marked(w http.ResponseWriter) http.ResponseWriter {
-	return &markedWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, exchange: x}
+	// A part of the exchange, so that it costs no allocation of its own.
+	x.marked = markedWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, record: &x.Record}
+	return &x.marked
 }
 
 type markedWriter struct {
 	caddyhttp.ResponseWriterWrapper
-	exchange *Exchange
-	done     bool
+	record *decision.Record
+	done   bool
 }
 
 func (m *markedWriter) WriteHeader(status int) {
@@ -54,7 +56,7 @@ func (m *markedWriter) begin() {
 }
 
 func (m *markedWriter) setMark() {
-	rec := &m.exchange.Record
+	rec := m.record
 	switch {
 	case m.done, rec.Refused():
 		// Sent already, or refused further in, with the mark of a denial.

@@ -134,7 +134,14 @@ func (r *Record) WouldRefuse() bool {
 
 // Aim sets url and origin to those of the target.
 func (r *Record) Aim(t origin.Target) {
-	r.URL = t.URL()
-	// The origin is the head of the URL: one string serves both.
-	r.Origin = r.URL[:len(r.URL)-len(t.PathQuery())]
+	r.URL, r.Origin = t.Texts()
+}
+
+// PathQuery is the part of the URL that rules are matched against.
+func (r *Record) PathQuery() string {
+	if len(r.URL) == len(r.Origin) {
+		// OPTIONS * asks for no path.
+		return "*"
+	}
+	return r.URL[len(r.Origin):]
 }

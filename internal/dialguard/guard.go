@@ -93,13 +93,18 @@ func (g *Guard) CheckPort(port uint16) error {
 // range opens them. Where NAT64's 64:ff9b::/96 is opened, the IPv4 address
 // inside is judged as well.
 func (g *Guard) CheckAddr(target netip.AddrPort) error {
-	addr := target.Addr().Unmap().WithZone("")
-	target = netip.AddrPortFrom(addr, target.Port())
+	target = netip.AddrPortFrom(target.Addr().Unmap().WithZone(""), target.Port())
+	if target.Addr().IsValid() && g.config.IsOwn != nil && g.config.IsOwn(target) {
+		return &DeniedError{Class: ClassOwnListener, Addr: target}
+	}
+	return g.checkRanges(target)
+}
+
+// checkRanges is CheckAddr without the look at own listeners.
+func (g *Guard) checkRanges(target netip.AddrPort) error {
+	addr := target.Addr()
 	if !addr.IsValid() {
 		return &DeniedError{Class: ClassSpecial, Addr: target}
-	}
-	if g.config.IsOwn != nil && g.config.IsOwn(target) {
-		return &DeniedError{Class: ClassOwnListener, Addr: target}
 	}
 	if denied, ok := narrowest(g.config.Deny, addr); ok {
 		return &DeniedError{Class: ClassDeniedRange, Addr: target, Range: denied}
@@ -118,12 +123,13 @@ func (g *Guard) CheckAddr(target netip.AddrPort) error {
 }
 
 // CheckOrigin judges the port of an origin, and its address where the host is
-// an IP literal: what can be known without DNS.
+// an IP literal: what can be known without DNS. Own listeners are left to the
+// dial, which nothing can go around: finding them costs more than a decision.
 func (g *Guard) CheckOrigin(o origin.Origin) error {
 	err := g.CheckPort(o.Port)
 	if err == nil {
 		if addr, ok := o.IsIP(); ok {
-			err = g.CheckAddr(netip.AddrPortFrom(addr, o.Port))
+			err = g.checkRanges(netip.AddrPortFrom(addr.Unmap().WithZone(""), o.Port))
 		}
 	}
 	return g.refuse(err, o.Host)

@@ -73,7 +73,7 @@ func (j *Judge) Decide(ctx context.Context, p *Compiled, s *Subject, rec *decisi
 		rec.Allowed(decision.RobotsTXT)
 	default:
 		if c := p.overrides.find(s.Target.Origin, time.Now()); c != nil {
-			decideByOverride(p, c, s, rec)
+			decideByOverride(p, c, rec)
 			return
 		}
 		j.consult(ctx, p, s, rec)
@@ -132,7 +132,7 @@ func (j *Judge) consult(ctx context.Context, p *Compiled, s *Subject, rec *decis
 	case answer.Copy.State == cache.StateUnavailable:
 		rec.Allowed(decision.Unavailable)
 	default:
-		decideByRules(p, answer.Copy, s.Target, rec)
+		decideByRules(p, answer.Copy, rec)
 	}
 }
 
@@ -180,13 +180,13 @@ func describe(rec *decision.Record, answer *cache.Answer, o origin.Origin) {
 }
 
 // decideByRules follows the parseable rules (RFC 9309 section 2.2).
-func decideByRules(p *Compiled, c *cache.Copy, target origin.Target, rec *decision.Record) {
+func decideByRules(p *Compiled, c *cache.Copy, rec *decision.Record) {
 	m := c.Matcher(rec.Tokens...)
 	rec.Token = "*"
 	if t := m.Token(); t != "" {
 		rec.Token = t
 	}
-	path := target.PathQuery()
+	path := rec.PathQuery()
 	var (
 		v    matcher.Verdict
 		form matcher.Form

@@ -173,7 +173,7 @@ func (p *Compiled) Expired(now time.Time) []Override {
 }
 
 // decideByOverride decides as the configuration says instead of the origin.
-func decideByOverride(p *Compiled, c *override, s *Subject, rec *decision.Record) {
+func decideByOverride(p *Compiled, c *override, rec *decision.Record) {
 	rec.Source = decision.SourceOverride
 	rec.Override = c.record
 	switch c.action {
@@ -184,6 +184,6 @@ func decideByOverride(p *Compiled, c *override, s *Subject, rec *decision.Record
 	default:
 		rec.RobotsSHA256, rec.RobotsSize = c.copy.SHA256, c.copy.Size
 		rec.Archived = c.copy.Archived()
-		decideByRules(p, c.copy, s.Target, rec)
+		decideByRules(p, c.copy, rec)
 	}
 }

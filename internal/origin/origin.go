@@ -66,20 +66,42 @@ func Parse(text string) (Origin, error) {
 
 // String returns scheme://host[:port] with the default port removed.
 func (o Origin) String() string {
-	return o.Scheme + "://" + o.Authority()
+	var room [textRoom]byte
+	return string(o.appendText(room[:0]))
+}
+
+// textRoom fits most URLs, so that making their text allocates it alone.
+const textRoom = 256
+
+func (o Origin) appendText(b []byte) []byte {
+	b = append(b, o.Scheme...)
+	b = append(b, "://"...)
+	return o.appendAuthority(b)
 }
 
 // Authority returns host[:port] with the default port removed and IPv6 in
 // brackets: what is sent as Host.
 func (o Origin) Authority() string {
-	host := o.Host
-	if strings.IndexByte(host, ':') >= 0 {
-		host = "[" + host + "]"
+	if o.Port == defaultPort(o.Scheme) && strings.IndexByte(o.Host, ':') < 0 {
+		return o.Host
+	}
+	var room [textRoom]byte
+	return string(o.appendAuthority(room[:0]))
+}
+
+func (o Origin) appendAuthority(b []byte) []byte {
+	if strings.IndexByte(o.Host, ':') >= 0 {
+		b = append(b, '[')
+		b = append(b, o.Host...)
+		b = append(b, ']')
+	} else {
+		b = append(b, o.Host...)
 	}
 	if o.Port == defaultPort(o.Scheme) {
-		return host
+		return b
 	}
-	return host + ":" + strconv.Itoa(int(o.Port))
+	b = append(b, ':')
+	return strconv.AppendUint(b, uint64(o.Port), 10)
 }
 
 // DialAddress returns host:port, the port always there and IPv6 in brackets:

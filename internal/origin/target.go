@@ -30,10 +30,25 @@ func (t Target) PathQuery() string {
 
 // URL returns the absolute URL.
 func (t Target) URL() string {
-	if t.Path == "*" {
-		return t.Origin.String()
+	url, _ := t.Texts()
+	return url
+}
+
+// Texts returns the absolute URL and the text of its origin, which is a part of
+// it: both cost one allocation.
+func (t Target) Texts() (url, origin string) {
+	var room [textRoom]byte
+	b := t.Origin.appendText(room[:0])
+	end := len(b)
+	if t.Path != "*" {
+		b = append(b, t.Path...)
 	}
-	return t.Origin.String() + t.PathQuery()
+	if t.HasQuery {
+		b = append(b, '?')
+		b = append(b, t.Query...)
+	}
+	url = string(b)
+	return url, url[:end]
 }
 
 // ParseTarget reads an absolute http or https URL given as text. A fragment is
