@@ -132,21 +132,20 @@ func (r *report) identity() *identity {
 func (r *report) naming() (string, [maxCandidates]span) {
 	best := r.candidates[0]
 	start, end := best.start, best.end
-	if best.outside {
+	spans := [maxCandidates]span{{start, end}}
+	if n := 1; best.outside {
 		for _, c := range r.candidates[1:r.proposed] {
 			if c.outside {
 				start, end = min(start, c.start), max(end, c.end)
+				spans[n] = span{c.start, c.end}
+				n++
 			}
 		}
 	}
-	spans := [maxCandidates]span{{best.start - start, best.end - start}}
-	n := 1
-	if best.outside {
-		for _, c := range r.candidates[1:r.proposed] {
-			if c.outside {
-				spans[n] = span{c.start - start, c.end - start}
-				n++
-			}
+	for i := range spans {
+		if spans[i].end > 0 {
+			spans[i].start -= start
+			spans[i].end -= start
 		}
 	}
 	return r.text(start, end), spans

@@ -17,12 +17,14 @@
 //  6. The comment on the layout engine, "(KHTML, like Gecko; …)", has a name
 //     that is no browser's.
 //  7. It is a desktop browser's header with something added: a name that speaks
-//     of a bot's work ("Agent", "Audit", "Link", "Scan"…), or any name that
-//     follows the complete header ("… Safari/537.36 Foo"), unless Foo is a
-//     browser built on the one before it: it says so ("FooBrowser"), has the
+//     of a bot's work ("Agent", "Audit", "Link", "Scan"…); or any name that
+//     opens an item among the systems ("X11; Linux x86_64; Foo"); or any name
+//     that follows the complete header ("… Safari/537.36 Foo"), unless Foo is
+//     a browser built on the one before it: it says so ("FooBrowser"), has the
 //     same version, or a version of four numbers.
 //  8. It does not have the shape of a browser's: "Mozilla/" or "Opera/" first,
-//     then an engine or a system, and both where unknown names stand.
+//     "Mozilla/5.0" with a comment behind it, then an engine or a system, and
+//     both where unknown names stand.
 //
 // An operator's words come before all that: a header with a not_bot word is no
 // bot's, else one with a bot word is. A missing header is a bot's in any case.
@@ -31,9 +33,9 @@
 // browsers, engines and systems, and the word behind "like", are never a
 // reason. On phones, tablets, television sets and consoles apps add names of
 // every kind, so that points 5 and 6 hold there and 7 does not, and a listed
-// name counts among the devices' names only if it stands alone. Domain names
-// (point 4) and additions (point 7) in headers of browsers before AppleWebKit
-// and Firefox 4 do not count, since extensions wrote what they liked.
+// name counts among the devices' names only if it stands alone. In headers of
+// browsers before AppleWebKit and Firefox 4, whose extensions wrote what they
+// liked, bare domain names and additions count in the first comment at most.
 //
 // The lists that this speaks of are the files in the folder words.
 //

@@ -44,6 +44,8 @@ func (k rule) sentence(part string) string {
 		return fmt.Sprintf("a bot, since the unknown name %q stands in the comment on the layout engine", part)
 	case ruleProduct:
 		return fmt.Sprintf("a bot, since the unknown name %q follows a complete desktop browser", part)
+	case ruleItem:
+		return fmt.Sprintf("a bot, since the unknown name %q stands among the systems of a desktop browser", part)
 	default:
 		return "a bot, since the header does not have the shape of a browser's"
 	}

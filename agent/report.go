@@ -25,6 +25,7 @@ const (
 	ruleCompatible
 	ruleLayout
 	ruleProduct
+	ruleItem
 	ruleShape
 )
 
@@ -94,11 +95,15 @@ func (r *report) text(start, end uint16) string { return r.header[start:end] }
 func (r *report) examine(header string, brief bool) {
 	r.header = header
 	rest, mozilla := cutMozilla(header)
-	r.mozilla = strings.HasPrefix(rest, "5.0 (")
+	r.mozilla = mozilla && strings.HasPrefix(rest, "5.0 (")
+	if !r.mozilla && strings.HasPrefix(rest, "5.0") {
+		mozilla = false
+	}
 	s := scanner{r: r, h: header, brief: brief}
 	if !s.scan() {
 		return
 	}
+	s.judgeItem()
 	switch {
 	case s.words == 0 && !r.bot:
 		r.find(ruleEmpty, 0, len(header))

@@ -3,7 +3,7 @@ package agent
 import "strings"
 
 // judge applies the rules about names to a phrase that has ended.
-func (s *scanner) judge(p phrase) {
+func (s *scanner) judge(p *phrase) {
 	r := s.r
 	switch {
 	case p.class&listed != 0 && (p.class&whole != 0 || !s.device()):
@@ -19,10 +19,29 @@ func (s *scanner) judge(p phrase) {
 		r.find(ruleURL, p.start, p.end)
 	case r.seen&handset != 0 || s.depth == 0 && !r.modern || s.comments == 1 && r.seen&engine != 0 && !r.modern:
 		// Apps, and the extensions of old browsers, write what they like.
-	case p.class&hinting != 0:
+	case p.class&hinting != 0 && (p.named || p.words > 1):
 		r.find(ruleHint, p.start, p.end)
+	case s.comments == 1 && s.depth == 1:
+		if s.item.words == 0 && s.compatible == 0 && r.seen&engine == 0 && s.opens(p) &&
+			p.class&browserly == 0 && properName(s.h[p.start:p.end]) {
+			s.item = *p
+		}
 	case s.depth == 0 && r.seen&ending != 0 && properName(s.h[p.start:p.end]) && !s.derived(p):
 		r.find(ruleProduct, p.start, p.end)
+	}
+}
+
+// opens reports whether a phrase is the first of its item.
+func (s *scanner) opens(p *phrase) bool {
+	before := strings.TrimRight(s.h[:p.start], " +")
+	return strings.HasSuffix(before, ";") || strings.HasSuffix(before, "(")
+}
+
+// judgeItem applies the rule on names among the systems, which holds for the
+// desktop browsers of our day alone and can be told at the end only.
+func (s *scanner) judgeItem() {
+	if s.item.words > 0 && s.r.modern && s.r.seen&handset == 0 {
+		s.r.find(ruleItem, s.item.start, s.item.end)
 	}
 }
 
@@ -34,7 +53,7 @@ func (s *scanner) device() bool {
 
 // derived reports whether a product seems to be a browser built on the one
 // named before it: it says so, has the same version, or one of four numbers.
-func (s *scanner) derived(p phrase) bool {
+func (s *scanner) derived(p *phrase) bool {
 	if p.class&browserly != 0 {
 		return true
 	}
@@ -54,6 +73,9 @@ func major(version string) int {
 // properName reports whether an unknown phrase looks like a name that somebody
 // chose, not like a serial number or an abbreviation.
 func properName(w string) bool {
+	if len(w) > 2 && (w[2] == '-' || w[2] == '_') { // a language
+		return false
+	}
 	small, digits := 0, 0
 	for i := range len(w) {
 		switch {
@@ -72,7 +94,7 @@ func properName(w string) bool {
 const bestScore = 107
 
 // score rates a phrase as the sender's name by where it stands.
-func (s *scanner) score(p phrase, versioned bool) uint8 {
+func (s *scanner) score(p *phrase, versioned bool) uint8 {
 	score := uint8(40) // an item of a comment
 	switch {
 	case s.compatible == s.depth+1 && !s.named:

@@ -50,8 +50,9 @@ type scanner struct {
 	last       class // of the last word
 	major      int   // version of the browser that a product may be built on
 	phrase     phrase
-	brief      bool // stop at done
-	done       bool // the best name that there can be is found
+	item       phrase // the first unknown name among the systems
+	brief      bool   // stop at done
+	done       bool   // the best name that there can be is found
 }
 
 // What most browsers, and the bots that copy them, have in their headers. Read
@@ -150,7 +151,9 @@ func (s *scanner) word(i int) int {
 	s.classify(start, i)
 	end := versionEnd(h, i)
 	if s.last&browser != 0 && end == i {
-		end = detailEnd(h, i)
+		if end = detailEnd(h, i); end > i {
+			s.r.seen |= lookupIn(h, i+1, end) & handset
+		}
 	}
 	if end != i {
 		s.r.modern = s.r.modern || s.last&engine != 0 && h[i+1:end] == "20100101"
@@ -242,8 +245,7 @@ func (s *scanner) flush(versioned bool) {
 
 // end ends the phrase: it may be a reason, and it may be the sender's name.
 func (s *scanner) end(versioned bool) {
-	p := s.phrase
-	s.phrase.words = 0
+	p := &s.phrase
 	if p.words == 1 {
 		p.class |= whole
 	} else if p.end-p.start <= maxToken {
@@ -263,6 +265,7 @@ func (s *scanner) end(versioned bool) {
 	if s.compatible > 0 {
 		s.named = true
 	}
+	p.words = 0
 }
 
 // versionEnd returns the end of the version that follows a word ending at i:

@@ -121,7 +121,7 @@ func (p part) measure(w io.Writer, s sets, source string, list int) error {
 	accused := wrongly(ofTheShape(p.browsers), byRow(p.browsers, browsers, ofTheShape(p.browsers)), true)
 	fmt.Fprintf(w, "%-52s %s   %s   %s   %d words less\n", p.name, share(len(missed), len(p.bots)),
 		share(len(ofTheShape(missed)), len(ofTheShape(p.bots))), share(len(accused), len(ofTheShape(p.browsers))), dropped)
-	printList(w, ofTheShape(missed), list)
+	printList(w, missed, list)
 	printList(w, accused, list)
 	return nil
 }
