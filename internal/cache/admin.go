@@ -42,8 +42,8 @@ func (c *Cache) Entry(o origin.Origin) []Snapshot {
 		return []Snapshot{c.shared.snapshot(e, st)}
 	}
 	var variants []Snapshot
-	for k, e := range c.shared.entries.All() {
-		if k.origin == o && k.token != "" {
+	for _, e := range c.shared.entries.All() {
+		if e.key.origin == o && e.key.token != "" {
 			variants = append(variants, c.shared.snapshot(e, e.state.Load()))
 		}
 	}
@@ -68,15 +68,15 @@ func (c *Cache) List(after origin.Origin, limit int) []Snapshot {
 	// Only the smallest limit keys are kept while walking: a page of a million
 	// entries costs a walk, not a sort of all.
 	var page []origin.Origin
-	for k := range c.shared.entries.Keys() {
-		if k.token != "" || compare(k.origin, after) <= 0 {
+	for _, e := range c.shared.entries.All() {
+		if e.key.token != "" || compare(e.key.origin, after) <= 0 {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(page, k.origin, compare)
+		at, _ := slices.BinarySearchFunc(page, e.key.origin, compare)
 		if at >= limit {
 			continue
 		}
-		page = slices.Insert(page, at, k.origin)
+		page = slices.Insert(page, at, e.key.origin)
 		page = page[:min(len(page), limit)]
 	}
 	var out []Snapshot
@@ -100,9 +100,9 @@ func (c *Cache) Purge(o origin.Origin) bool {
 	defer s.mu.Unlock()
 	keys := []key{{origin: o}}
 	if _, st := s.peek(keys[0]); st != nil && st.varies {
-		for k := range s.entries.Keys() {
-			if k.origin == o && k.token != "" {
-				keys = append(keys, k)
+		for _, e := range s.entries.All() {
+			if e.key.origin == o && e.key.token != "" {
+				keys = append(keys, e.key)
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (c *Cache) Purge(o origin.Origin) bool {
 		}
 	}
 	for _, k := range keys {
-		if _, ok := s.entries.Invalidate(k); ok {
+		if _, ok := s.entries.Invalidate(k.slot()); ok {
 			found = true
 		}
 	}
@@ -131,6 +131,7 @@ type Stats struct {
 
 // Stats returns the present counts.
 func (s *Shared) Stats() Stats {
+	s.entries.CleanUp() // counts what was stored a moment ago
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Stats{

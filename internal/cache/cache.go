@@ -195,22 +195,34 @@ func (s *Shared) enforce() {
 // vary by. It returns early when ctx ends; the fetch then goes on for others.
 func (c *Cache) Lookup(ctx context.Context, o origin.Origin, userAgent, token string) Answer {
 	s := c.shared
-	k := key{origin: o}
-	e, ok := s.entries.GetIfPresent(k)
-	if ok && e.state.Load().varies {
-		k.token = variant(token)
-		e, ok = s.entries.GetIfPresent(k)
+	e, ok := s.entries.GetIfPresent(slot{host: o.Host, where: where(o)})
+	if !ok {
+		return c.wait(ctx, key{origin: o}, userAgent, token)
 	}
-	if ok {
-		now := s.now()
-		if answer, known := e.state.Load().answer(now); known {
-			if !e.asked.Load() {
-				s.ask(e, now)
-			}
-			return answer
+	st := e.state.Load()
+	if st.varies {
+		k := key{o, variant(token)}
+		e, ok = s.entries.GetIfPresent(k.slot())
+		if !ok || e.key != k {
+			return c.wait(ctx, k, userAgent, token)
 		}
+		st = e.state.Load()
 	}
-	return c.wait(ctx, k, userAgent, token)
+	now := s.now()
+	if st.fresh(now) {
+		if !e.asked.Load() {
+			s.ask(e, now)
+		}
+		// Built here and not in a function, which would copy it once more.
+		return Answer{Copy: st.copy, Source: SourceMemory, Status: st.copy.Status}
+	}
+	if answer, known := st.answer(now); known {
+		if !e.asked.Load() {
+			s.ask(e, now)
+		}
+		return answer
+	}
+	return c.wait(ctx, e.key, userAgent, token)
 }
 
 // answer is what a state says by itself, if it says anything.
@@ -304,7 +316,11 @@ func (c *Cache) join(k key, userAgent, token string) (*flight, Source, Answer) {
 	defer s.mu.Unlock()
 	now := s.now()
 	e, st := s.peek(k)
-	if st != nil && !st.varies {
+	if st != nil && st.varies {
+		k.token = variant(token)
+		e, st = s.peek(k)
+	}
+	if st != nil {
 		if answer, known := st.answer(now); known {
 			s.ask(e, now)
 			return nil, "", answer

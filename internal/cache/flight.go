@@ -149,7 +149,7 @@ func (s *Shared) keep(f *flight, next *state, renewal time.Duration) {
 	}
 	// The origin no longer varies: one entry serves all tokens again.
 	s.put(own, next, renewal)
-	s.entries.Invalidate(f.key)
+	s.entries.Invalidate(f.key.slot())
 }
 
 // never is a time that does not come.

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,7 +18,7 @@ type Shared struct {
 	// entries is bounded by bytes. otter's W-TinyLFU keeps the origins that
 	// are asked for often when a broad crawl walks past them once each, which
 	// a plain LRU does not.
-	entries *otter.Cache[key, *entry]
+	entries *otter.Cache[slot, *entry]
 	base    time.Time
 
 	// current is the Cache whose configuration counts for work that no
@@ -39,6 +40,28 @@ type key struct {
 	origin origin.Origin
 	token  string
 }
+
+// slot is a key as the table holds it: less to hash and to compare. The token
+// is hashed, so entries are asked for their key where it counts.
+type slot struct {
+	host  string
+	where uint64 // port and scheme
+	token uint64
+}
+
+var tokenSeed = maphash.MakeSeed()
+
+func (k key) slot() slot {
+	sl := slot{host: k.origin.Host, where: where(k.origin)}
+	if k.token != "" {
+		sl.token = maphash.String(tokenSeed, k.token)
+	}
+	return sl
+}
+
+// where packs what an origin has besides its host. An origin in normal form
+// has one of two schemes.
+func where(o origin.Origin) uint64 { return uint64(o.Port)<<1 | uint64(len(o.Scheme)-len("http"))&1 }
 
 // entry is the place of one key.
 type entry struct {
@@ -66,9 +89,9 @@ func (e *entry) size() int {
 func NewShared() *Shared {
 	s := &Shared{base: time.Now(), flights: make(map[key]*flight)}
 	s.slots.max = DefaultMaxInFlight
-	s.entries = otter.Must(&otter.Options[key, *entry]{
+	s.entries = otter.Must(&otter.Options[slot, *entry]{
 		MaximumWeight: DefaultMaxSize,
-		Weigher:       func(_ key, e *entry) uint32 { return uint32(e.size()) },
+		Weigher:       func(_ slot, e *entry) uint32 { return uint32(e.size()) },
 		OnDeletion:    s.deleted,
 	})
 	return s
@@ -98,7 +121,7 @@ func (s *Shared) view(other *Cache) *Cache {
 }
 
 // deleted takes an evicted entry out of the plan.
-func (s *Shared) deleted(event otter.DeletionEvent[key, *entry]) {
+func (s *Shared) deleted(event otter.DeletionEvent[slot, *entry]) {
 	if event.Cause != otter.CauseReplacement {
 		s.plan.remove(event.Value)
 	}
@@ -106,7 +129,7 @@ func (s *Shared) deleted(event otter.DeletionEvent[key, *entry]) {
 
 // reweigh has the changed size of an entry counted.
 func (s *Shared) reweigh(e *entry) {
-	s.entries.ComputeIfPresent(e.key, func(have *entry) (*entry, otter.ComputeOp) {
+	s.entries.ComputeIfPresent(e.key.slot(), func(have *entry) (*entry, otter.ComputeOp) {
 		if have != e {
 			return have, otter.CancelOp
 		}
@@ -116,8 +139,8 @@ func (s *Shared) reweigh(e *entry) {
 
 // peek returns what is known of a key without counting as use.
 func (s *Shared) peek(k key) (*entry, *state) {
-	found, ok := s.entries.GetEntryQuietly(k)
-	if !ok {
+	found, ok := s.entries.GetEntryQuietly(k.slot())
+	if !ok || found.Value.key != k {
 		return nil, nil
 	}
 	return found.Value, found.Value.state.Load()
@@ -139,7 +162,7 @@ func (s *Shared) put(k key, st *state, renewal time.Duration) {
 	if s.plan.set(e, renewal) {
 		s.poke()
 	}
-	s.entries.Set(e.key, e)
+	s.entries.Set(e.key.slot(), e)
 }
 
 // poke makes the scheduler look at the plan again.
