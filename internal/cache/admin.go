@@ -91,6 +91,10 @@ func compare(a, b origin.Origin) int {
 	return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.Scheme, b.Scheme), cmp.Compare(a.Port, b.Port))
 }
 
+// maxPurged bounds the purged origins that nobody has asked for since; storage
+// is told of them too.
+const maxPurged = 10_000
+
 // Purge forgets an origin, so that the next request fetches it. An answer that
 // is on its way goes to those who wait for it and no further. It reports
 // whether there was anything to forget.
@@ -107,6 +111,9 @@ func (c *Cache) Purge(o origin.Origin) bool {
 		}
 	}
 	found := false
+	if len(s.purged) >= maxPurged {
+		clear(s.purged)
+	}
 	for k, f := range s.flights {
 		if k.origin == o {
 			f.purged, found = true, true
@@ -114,6 +121,10 @@ func (c *Cache) Purge(o origin.Origin) bool {
 		}
 	}
 	for _, k := range keys {
+		s.purged[k] = time.Now()
+		if c.config.Store != nil {
+			c.config.Store.Forget(k.origin.String(), k.token)
+		}
 		if _, ok := s.entries.Invalidate(k.slot()); ok {
 			found = true
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotsgate/robotsgate/internal/fetch"
 	"github.com/robotsgate/robotsgate/internal/origin"
+	"github.com/robotsgate/robotsgate/internal/store"
 )
 
 // The defaults of Config.
@@ -54,6 +55,10 @@ type Config struct {
 
 	// Fetch asks an origin. It returns within Timeout.
 	Fetch func(context.Context, fetch.Request) fetch.Result
+
+	// Store keeps copies over restarts and shares them with other gates.
+	// Default: none; copies live in memory alone.
+	Store *store.Store
 
 	// OnFetch, where set, is told of every fetch that ended. It is called by
 	// several goroutines at once and before the answer counts.
@@ -275,10 +280,13 @@ func (c *Cache) wait(ctx context.Context, k key, userAgent, token string) Answer
 		if f.overloaded {
 			return c.turnedAway(k, source)
 		}
-		if f.varies && k.token == "" && variant(f.token) != variant(token) {
-			// Fetched for another token, and the answer is for that one only.
+		if k.token == "" && (f.state.varies || f.varies && variant(f.token) != variant(token)) {
+			// The answer is for another token only.
 			k.token = variant(token)
 			continue
+		}
+		if f.stored && source == SourceFetched {
+			source = SourceStorage
 		}
 		return f.state.landed(s.now(), source)
 	}

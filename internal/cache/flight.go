@@ -49,10 +49,14 @@ type flight struct {
 	expiry   *time.Timer
 	purged   bool
 
+	// known is what storage had, where that is newer than memory.
+	known *state
+
 	// the outcome, readable once done is closed
 	state      *state
 	overloaded bool
 	varies     bool
+	stored     bool // it came from storage
 }
 
 // newFlight registers a flight for the key. Shared.mu is held.
@@ -61,7 +65,12 @@ func (s *Shared) newFlight(c *Cache, k key, cl class, userAgent, token string) *
 	f.key.origin = k.origin.Clone()
 	f.ctx, f.cancel = context.WithCancelCause(context.Background())
 	s.flights[f.key] = f
-	s.admit(f)
+	if cl == renewal || s.view(c).config.Store == nil {
+		s.admit(f)
+	} else {
+		// Storage is asked before the queue: what it has needs no slot.
+		go s.recall(f)
+	}
 	return f
 }
 
@@ -69,6 +78,14 @@ func (s *Shared) newFlight(c *Cache, k key, cl class, userAgent, token string) *
 func (s *Shared) fly(f *flight) {
 	c := s.view(f.cache)
 	_, known := s.peek(f.key)
+	if f.class == renewal {
+		// Perhaps another gate has been there already.
+		if st, at := s.stored(c, f.key, known); st != nil && at > s.now() {
+			s.adopt(f, st, at)
+			return
+		}
+	}
+	known = newer(known, f.known)
 	request := fetch.Request{
 		Origin: f.key.origin, UserAgent: f.userAgent,
 		Answering: func() { s.answering(f) },
@@ -119,13 +136,24 @@ func (s *Shared) land(f *flight, c *Cache, known *state, request *fetch.Request,
 	// Parsing takes its time and happens before anything is locked.
 	next, renewal := advance(known, result, request, f.token, &c.config, s.now())
 
+	kept := result.Cause != fetch.CauseCancelled
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	f.state = next
 	f.varies = next.copy != nil && next.copy.varies
-	if result.Cause != fetch.CauseCancelled && !f.purged {
+	if kept = kept && !f.purged; kept {
+		delete(s.purged, f.key)
 		s.keep(f, next, renewal)
 	}
+	s.finish(f)
+	s.mu.Unlock()
+
+	if kept && next.failure == nil {
+		c.save(f, next.copy, result.Body)
+	}
+}
+
+// finish lets the waiters go and the slot too. Shared.mu is held.
+func (s *Shared) finish(f *flight) {
 	if s.flights[f.key] == f {
 		delete(s.flights, f.key)
 	}
@@ -134,22 +162,32 @@ func (s *Shared) land(f *flight, c *Cache, known *state, request *fetch.Request,
 	close(f.done)
 }
 
-// keep puts the outcome where it belongs: in the origin's own entry, or in the
-// token's where the answer varies by User-Agent. Shared.mu is held.
+// home is where a good answer belongs: in the origin's own entry, or in the
+// token's where the answer varies by User-Agent.
+func (f *flight) home() key {
+	if !f.varies {
+		return key{origin: f.key.origin}
+	}
+	return key{f.key.origin, variant(f.state.copy.token)}
+}
+
+// keep puts the outcome where it belongs. Shared.mu is held.
 func (s *Shared) keep(f *flight, next *state, renewal time.Duration) {
-	own := key{origin: f.key.origin}
-	if next.failure != nil || f.varies == (f.key.token != "") {
+	if next.failure != nil {
 		s.put(f.key, next, renewal)
 		return
 	}
-	if f.varies {
-		s.put(key{own.origin, variant(next.copy.token)}, next, renewal)
-		s.put(own, &state{varies: true}, never)
+	home := f.home()
+	s.put(home, next, renewal)
+	if home == f.key {
 		return
 	}
-	// The origin no longer varies: one entry serves all tokens again.
-	s.put(own, next, renewal)
-	s.entries.Invalidate(f.key.slot())
+	if f.varies {
+		s.put(key{origin: f.key.origin}, &state{varies: true}, never)
+	} else {
+		// The origin no longer varies: one entry serves all tokens again.
+		s.entries.Invalidate(f.key.slot())
+	}
 }
 
 // never is a time that does not come.

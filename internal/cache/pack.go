@@ -5,6 +5,8 @@ import (
 	"compress/flate"
 	"io"
 	"sync"
+
+	"github.com/robotsgate/robotsgate/internal/store"
 )
 
 // packers are reused: one holds over half a megabyte of tables.
@@ -26,16 +28,29 @@ func pack(body []byte) *[]byte {
 	return &packed
 }
 
+// unpack returns a packed body.
+func unpack(packed []byte) ([]byte, error) {
+	return io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+}
+
 // cutBy reports whether a body is the first part of this copy and no more: what
-// remains of the same file when the connection is cut.
-func (c *Copy) cutBy(body []byte) bool {
-	packed := c.packed.Load()
-	if packed == nil || len(body) >= c.Size {
+// remains of the same file when the connection is cut. Where the copy's own
+// body cannot be had, a shorter one counts as cut.
+func (c *Copy) cutBy(body []byte, st *store.Store) bool {
+	if c.State != StateRules || len(body) >= c.Size {
 		return false
 	}
-	start := make([]byte, len(body))
-	if _, err := io.ReadFull(flate.NewReader(bytes.NewReader(*packed)), start); err != nil {
-		return false
+	whole, err := c.body(st)
+	return err != nil || bytes.HasPrefix(whole, body)
+}
+
+// body returns the body as it was parsed, from memory or storage.
+func (c *Copy) body(st *store.Store) ([]byte, error) {
+	if packed := c.packed.Load(); packed != nil {
+		return unpack(*packed)
 	}
-	return bytes.Equal(start, body)
+	if st == nil {
+		return nil, store.ErrNotFound
+	}
+	return st.RecallBody(c.SHA256)
 }

@@ -30,6 +30,7 @@ type Shared struct {
 	mu      sync.Mutex
 	started []*Cache
 	flights map[key]*flight
+	purged  map[key]time.Time // what storage has of these is no longer wanted
 	slots   slots
 
 	plan plan
@@ -87,7 +88,7 @@ func (e *entry) size() int {
 
 // NewShared makes an empty Shared with the default bounds.
 func NewShared() *Shared {
-	s := &Shared{base: time.Now(), flights: make(map[key]*flight)}
+	s := &Shared{base: time.Now(), flights: make(map[key]*flight), purged: make(map[key]time.Time)}
 	s.slots.max = DefaultMaxInFlight
 	s.entries = otter.Must(&otter.Options[slot, *entry]{
 		MaximumWeight: DefaultMaxSize,

@@ -65,13 +65,8 @@ func (s *Shared) admit(f *flight) {
 
 // turnAway ends a flight that got no slot in time. Shared.mu is held.
 func (s *Shared) turnAway(f *flight) {
-	f.place.leave()
 	f.overloaded = true
-	if s.flights[f.key] == f {
-		delete(s.flights, f.key)
-	}
-	f.cancel(nil)
-	close(f.done)
+	s.finish(f)
 }
 
 // launch starts a flight. Shared.mu is held.
@@ -90,10 +85,10 @@ func (s *Shared) launch(f *flight) {
 
 // release frees the slot of a flight for those who wait. Shared.mu is held.
 func (s *Shared) release(f *flight) {
-	f.place.leave()
-	if f.class == renewal {
+	if f.place.list == &s.slots.flying && f.class == renewal {
 		s.slots.renewals--
 	}
+	f.place.leave()
 	s.fill()
 }
 

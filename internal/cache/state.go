@@ -75,7 +75,7 @@ func advance(prev *state, result *fetch.Result, request *fetch.Request, token st
 		result.Outcome, result.Cause = fetch.Unreachable, fetch.CauseBadStatus
 		result.Err = errors.New("the origin confirmed a copy that is gone")
 	}
-	if result.EOFDelimited && prev.copy != nil && prev.copy.cutBy(result.Body) {
+	if result.EOFDelimited && prev.copy != nil && prev.copy.cutBy(result.Body, c.Store) {
 		result.Outcome, result.Cause = fetch.Unreachable, fetch.CauseTruncated
 		result.Err = errors.New("the connection ended after the first part of the last good copy")
 	}
@@ -105,7 +105,14 @@ func succeed(good *Copy, result *fetch.Result, c *Config, now time.Duration) (*s
 	}
 	good.ExpiresAt = good.ValidatedAt.Add(lifetime)
 	next := &state{copy: good, freshUntil: now + lifetime, staleUntil: now + max(stale, lifetime)}
-	return next, now + time.Duration(float64(lifetime)*(0.8+0.15*rand.Float64()))
+	return next, now + renewAfter(lifetime)
+}
+
+// renewAfter is when to renew a copy: between 80 and 95 % of its lifetime, so
+// that what was fetched together is not renewed together, and the renewal is
+// over before the copy is.
+func renewAfter(lifetime time.Duration) time.Duration {
+	return time.Duration(float64(lifetime) * (0.8 + 0.15*rand.Float64()))
 }
 
 // fail keeps the last good copy and plans the retry.
