@@ -91,7 +91,9 @@ func startBackground(t *testing.T, command string) {
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
-		<-ended
+		if err := <-ended; err != nil {
+			t.Logf("%s: %v", command, err)
+		}
 	})
 	address := regexp.MustCompile(`--listen (\S+)`).FindStringSubmatch(command)
 	if address == nil {

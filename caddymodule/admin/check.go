@@ -49,20 +49,25 @@ func check(a *app.App, r *http.Request) (any, error) {
 	if q.Token != "" {
 		subject.Tokens = []string{q.Token}
 	}
+	decide(a, r, &q, policy, subject, rec)
+	return json.RawMessage(rec.JSON()), nil
+}
+
+// decide is the decision of the gate; a URL that it refuses is one too.
+func decide(a *app.App, r *http.Request, q *checkRequest, policy *judge.Compiled, subject *judge.Subject, rec *decision.Record) {
 	target, err := origin.ParseTarget(q.URL)
 	if err != nil {
 		policy.Identify(subject, rec)
 		rec.Error = err.Error()
 		rec.Denied(decision.BadTarget)
-		return json.RawMessage(rec.JSON()), nil
+		return
 	}
 	subject.Target = target
 	if q.Method == http.MethodConnect {
 		a.Judge().DecideTunnel(r.Context(), policy, subject, rec)
-	} else {
-		a.Judge().Decide(r.Context(), policy, subject, rec)
+		return
 	}
-	return json.RawMessage(rec.JSON()), nil
+	a.Judge().Decide(r.Context(), policy, subject, rec)
 }
 
 // choosePolicy finds the policy to decide by: the one that is named, or the

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/robotsgate/robotsgate/agent"
 	"github.com/robotsgate/robotsgate/internal/decision"
@@ -70,7 +71,7 @@ func Run(in io.Reader, out io.Writer, rfc bool) (undecided int, err error) {
 			}
 		}
 		if readErr != nil {
-			if readErr == io.EOF {
+			if errors.Is(readErr, io.EOF) {
 				readErr = nil
 			}
 			return undecided, errors.Join(readErr, writer.Flush())
@@ -87,9 +88,10 @@ func Run(in io.Reader, out io.Writer, rfc bool) (undecided int, err error) {
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		long := append([]byte(nil), line...)
-		rest, restErr := r.ReadBytes('\n')
-		line, err = append(long, rest...), restErr
+		long := slices.Clone(line)
+		var rest []byte
+		rest, err = r.ReadBytes('\n')
+		line = slices.Concat(long, rest)
 	}
 	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r' || line[len(line)-1] == ' ') {
 		line = line[:len(line)-1]
