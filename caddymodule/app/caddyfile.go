@@ -15,7 +15,8 @@ func init() {
 
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if existing != nil {
-		return nil, d.Errf("global option robots_gate is given twice; merge the blocks")
+		d.Next()
+		return nil, d.Errf("global option '%s' is given twice; merge the blocks", d.Val())
 	}
 	a := new(App)
 	if err := a.UnmarshalCaddyfile(d); err != nil {
@@ -71,17 +72,19 @@ func (c *Cache) unmarshal(d *caddyfile.Dispenser) error {
 		"ttl":      func() error { return grammar.Duration(d, &c.TTL) },
 		"min_ttl":  func() error { return grammar.Duration(d, &c.MinTTL) },
 		"stale":    func() error { return grammar.Duration(d, &c.Stale) },
-		"retry": func() error {
-			if err := grammar.NextDuration(d, &c.RetryMin); err != nil {
-				return err
-			}
-			return grammar.Duration(d, &c.RetryMax)
-		},
+		"retry":    func() error { return grammar.Durations(d, &c.RetryMin, &c.RetryMax) },
 	})
 }
 
 func (f *Fetch) unmarshal(d *caddyfile.Dispenser) error {
-	check := func() error { trial := *f; return trial.defaults() }
+	check := func() error {
+		trial := *f
+		if err := trial.defaults(); err != nil {
+			return err
+		}
+		_, err := loadRoots(f.RootCA)
+		return err
+	}
 	return grammar.Block(d, check, map[string]func() error{
 		"timeout":       func() error { return grammar.Duration(d, &f.Timeout) },
 		"max_body":      func() error { return grammar.Size(d, &f.MaxBody) },

@@ -80,7 +80,7 @@ func (g *Gate) unmarshalOnStatus(d *caddyfile.Dispenser) error {
 
 func (g *Gate) unmarshalDenyStatus(d *caddyfile.Dispenser) error {
 	if !d.NextArg() {
-		return d.ArgErr()
+		return d.Errf("'deny_status' lacks a value; write a status and, if you like, a reason: deny_status 451 Unavailable For Legal Reasons")
 	}
 	code, err := strconv.Atoi(d.Val())
 	if err != nil || code < 400 || code > 599 {

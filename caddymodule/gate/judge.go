@@ -93,7 +93,11 @@ func checkTarget(template string) error {
 	if !found || rest == "" || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
 		return &targetError{template}
 	}
-	if authority, _, _ := strings.Cut(rest, "/"); strings.Contains(authority, "@") {
+	authority, _, _ := strings.Cut(rest, "/")
+	if authority == "" {
+		return &targetError{template}
+	}
+	if strings.Contains(authority, "@") {
 		return errors.New("target: carries user information; leave credentials to the job")
 	}
 	if _, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(template)); err != nil {

@@ -8,7 +8,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/robotsgate/robotsgate/agent"
 )
@@ -92,6 +94,19 @@ func (p Policy) Compile() (*Compiled, error) {
 			return nil, fmt.Errorf("%s: %q is neither %s nor %s", w.field, w.word, w.a, w.b)
 		}
 	}
+	for _, token := range p.Tokens {
+		if err := checkToken(token); err != nil {
+			return nil, err
+		}
+	}
+	for _, w := range []struct {
+		field string
+		words []string
+	}{{"bot", p.Bots}, {"not_bot", p.NotBots}} {
+		if slices.ContainsFunc(w.words, func(word string) bool { return strings.TrimSpace(word) == "" }) {
+			return nil, fmt.Errorf("%s: an empty substring is part of every User-Agent; name what sets the bot apart", w.field)
+		}
+	}
 	c := &Compiled{Policy: p, onStatus: map[int]string{}}
 	for _, rule := range p.OnStatus {
 		if err := c.addStatus(rule); err != nil {
@@ -110,6 +125,18 @@ func (p Policy) Compile() (*Compiled, error) {
 	sum := sha256.Sum256(canonical)
 	c.Hash = hex.EncodeToString(sum[:])
 	return c, nil
+}
+
+// checkToken refuses a token that no group can name: it would leave the group
+// of everyone without a word. Placeholders are known at the request alone.
+func checkToken(token string) error {
+	if strings.Contains(token, "{") {
+		return nil
+	}
+	if strings.TrimSpace(token) == "" || strings.ContainsAny(token, "/#:\r\n\t") {
+		return fmt.Errorf("token: %q is no product token; write the crawler's name alone, without version, such as examplebot", token)
+	}
+	return nil
 }
 
 func (c *Compiled) addStatus(rule StatusRule) error {
