@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,9 +56,10 @@ where a case could not be decided.`,
 	cmd.Flags().BoolVar(&f.batch, "batch", false, "read cases from standard input")
 	cmd.Flags().StringSliceVar(&f.allowRanges, "allow-ranges", nil, "special-purpose address ranges that may be fetched from")
 	cmd.Flags().StringSliceVar(&f.ports, "ports", nil, "ports that may be fetched from (default 80,443)")
-	cmd.MarkFlagsMutuallyExclusive("user-agent", "token")
-	cmd.MarkFlagsMutuallyExclusive("batch", "robots")
-	cmd.RunE = decides(func(cmd *cobra.Command, args []string) (int, error) {
+	cmd.RunE = decides(cmd, func(cmd *cobra.Command, args []string) (int, error) {
+		if f.userAgent != "" && f.token != "" {
+			return 0, errors.New("--user-agent and --token both say who asks; keep one")
+		}
 		if f.paths != judge.PathsStrict && f.paths != judge.PathsRFC {
 			return 0, fmt.Errorf("--paths: %q is neither strict nor rfc", f.paths)
 		}
@@ -70,6 +72,9 @@ where a case could not be decided.`,
 }
 
 func checkBatch(cmd *cobra.Command, f *checkFlags, args []string) (int, error) {
+	if f.robots != "" {
+		return 0, errors.New("--batch reads each case's robots.txt with the case; leave --robots out")
+	}
 	if len(args) > 0 {
 		return 0, errors.New("--batch reads its URLs from standard input; leave the arguments out")
 	}
@@ -123,7 +128,7 @@ func checkURL(cmd *cobra.Command, f *checkFlags, j *judge.Judge, policy *judge.C
 	rec := &decision.Record{Engine: app.Version()}
 	target, err := origin.ParseTarget(url)
 	if err != nil {
-		rec.Enforced, rec.URL, rec.Error = true, url, err.Error()
+		rec.Enforced, rec.URL, rec.Error = true, withoutUserinfo(url), err.Error()
 		rec.Denied(decision.BadTarget)
 	} else {
 		subject := &judge.Subject{UserAgent: f.userAgent, Target: target}
@@ -145,6 +150,20 @@ func checkURL(cmd *cobra.Command, f *checkFlags, j *judge.Judge, policy *judge.C
 	default:
 		return exitDenied
 	}
+}
+
+// withoutUserinfo takes the credentials out of a URL that cannot be judged and
+// may be too broken to be taken apart: everything up to its last @.
+func withoutUserinfo(url string) string {
+	at := strings.LastIndexByte(url, '@')
+	if at < 0 {
+		return url
+	}
+	scheme, _, found := strings.Cut(url[:at], "://")
+	if !found {
+		return url[at+1:]
+	}
+	return scheme + "://" + url[at+1:]
 }
 
 func printCheck(out io.Writer, rec *decision.Record) {

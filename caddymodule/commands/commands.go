@@ -48,8 +48,13 @@ func finish(code int) error {
 	return nil
 }
 
-// decides turns a failure into the exit code for "could not decide".
-func decides(run func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Command, []string) error {
+// decides turns a failure, a wrong flag included, into the exit code for "could
+// not decide".
+func decides(cmd *cobra.Command, run func(cmd *cobra.Command, args []string) (int, error)) func(*cobra.Command, []string) error {
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %v\n", cmd.CommandPath(), err)
+		return finish(exitUndecided)
+	})
 	return func(cmd *cobra.Command, args []string) error {
 		code, err := run(cmd, args)
 		if err != nil {

@@ -39,7 +39,7 @@ does. Exits with 2 where there is no file to explain.`,
 	cmd.Flags().StringVar(&f.userAgent, "user-agent", "", "User-Agent that fetches a URL")
 	cmd.Flags().StringSliceVar(&f.allowRanges, "allow-ranges", nil, "special-purpose address ranges that may be fetched from")
 	cmd.Flags().StringSliceVar(&f.ports, "ports", nil, "ports that may be fetched from (default 80,443)")
-	cmd.RunE = decides(func(cmd *cobra.Command, args []string) (int, error) {
+	cmd.RunE = decides(cmd, func(cmd *cobra.Command, args []string) (int, error) {
 		if len(args) != 1 {
 			return 0, errors.New("wants one file, - for standard input, or one URL")
 		}

@@ -33,6 +33,9 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"refused-caddyfiles": refusedCaddyfiles,
 			"refused-json":       refusedJSON,
+			"exits":              exits,
+			"long-case":          longCase,
+			"streams":            streams,
 		},
 	})
 }
@@ -79,7 +82,7 @@ func refusedJSON(ts *testscript.TestScript, _ bool, args []string) {
 			apps = `"http": {"servers": {"s": {"listen": ["127.0.0.1:0"], "routes": [{"handle": [` + object + `]}]}}}`
 		}
 		var config caddy.Config
-		if err := caddy.StrictUnmarshalJSON([]byte(`{"admin": {"disabled": true}, "apps": {`+apps+`}}`), &config); err != nil {
+		if err := caddy.StrictUnmarshalJSON([]byte(`{"admin": {"disabled": true}, "logging": {"logs": {"default": {"level": "ERROR"}}}, "apps": {`+apps+`}}`), &config); err != nil {
 			return err
 		}
 		return wantError(caddy.Validate(&config), words)
