@@ -22,6 +22,7 @@ const (
 	kindAllow
 	kindDisallow
 	kindOther
+	kindNone // no record, never written
 )
 
 func (k kind) isRule() bool { return k == kindAllow || k == kindDisallow }
@@ -35,32 +36,63 @@ const (
 
 // writer builds the string form.
 type writer struct {
-	buf     []byte
-	section int // where the current section begins in buf
-	line    int // line of the section's latest record
+	buf     []byte // room for the form of any file of the size given to reset
+	n       int    // octets written
+	section int    // where the current section begins in buf
+	line    int    // line of the section's latest record
+}
+
+// slack lets copyText copy more than it has to, and a first section exist.
+const slack = 64
+
+// reset prepares for the form of a file of this size. No line becomes longer
+// than twice its octets: the shortest record, "a:" and a line end, takes four.
+func (w *writer) reset(size int) {
+	if need := 2*size + slack; len(w.buf) < need {
+		w.buf = make([]byte, need)
+	}
+	w.n = 0
+	w.beginSection()
 }
 
 func (w *writer) beginSection() {
-	w.section = len(w.buf)
-	w.buf = append(w.buf, 0, 0, 0, 0)
+	w.section = w.n
+	w.n += sectionHead
 	w.line = 0
 }
 
 func (w *writer) endSection() {
-	binary.LittleEndian.PutUint32(w.buf[w.section:], uint32(len(w.buf)-w.section-sectionHead))
+	binary.LittleEndian.PutUint32(w.buf[w.section:], uint32(w.n-w.section-sectionHead))
 }
 
 func (w *writer) add(k kind, line int, text []byte) {
 	step := line - w.line
 	w.line = line
-	if step < maxShortStep {
-		w.buf = append(w.buf, byte(step)<<kindBits|byte(k))
+	n := w.n
+	if step < maxShortStep && len(text) < 0x80 {
+		w.buf[n], w.buf[n+1] = byte(step)<<kindBits|byte(k), byte(len(text))
+		n += 2
 	} else {
-		w.buf = append(w.buf, maxShortStep<<kindBits|byte(k))
-		w.buf = binary.AppendUvarint(w.buf, uint64(step-maxShortStep))
+		n = w.addHead(k, step, len(text))
 	}
-	w.buf = binary.AppendUvarint(w.buf, uint64(len(text)))
-	w.buf = append(w.buf, text...)
+	w.n = n + len(text)
+	if len(text) <= 32 && cap(text) >= 32 {
+		*(*[32]byte)(w.buf[n:]) = [32]byte(text[:32])
+		return
+	}
+	copy(w.buf[n:], text)
+}
+
+// addHead writes the head of a record that does not fit into two octets and
+// returns where its text belongs.
+func (w *writer) addHead(k kind, step, length int) int {
+	n := w.n
+	w.buf[n] = byte(min(step, maxShortStep))<<kindBits | byte(k)
+	n++
+	if step >= maxShortStep {
+		n += binary.PutUvarint(w.buf[n:], uint64(step-maxShortStep))
+	}
+	return n + binary.PutUvarint(w.buf[n:], uint64(length))
 }
 
 // cutSection divides data, which is empty or begins with a section.

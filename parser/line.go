@@ -20,6 +20,12 @@ func trim[T text](s T) T {
 	return s
 }
 
+// startsKey reports whether a key can begin with c: letters of any language and
+// digits can. It tells records from the lines of HTML pages and other garbage.
+func startsKey(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_' || c >= 0x80
+}
+
 func index[T text](s T, c byte) int {
 	for i := range len(s) {
 		if s[i] == c {
@@ -31,12 +37,16 @@ func index[T text](s T, c byte) int {
 
 // splitLine divides a line without comment into key and value. Without a colon
 // it must consist of exactly two words, runs without space or tab (Google's
-// leniency for a forgotten colon). ok is false for a line without a key.
+// leniency for a forgotten colon). ok is false for a line that has no
+// key or one that begins with punctuation.
 func splitLine[T text](line T) (key, value T, ok bool) {
 	line = trim(line)
+	if len(line) == 0 || !startsKey(line[0]) {
+		return key, value, false
+	}
 	if i := index(line, ':'); i >= 0 {
 		key, value = trim(line[:i]), trim(line[i+1:])
-		return key, value, len(key) > 0
+		return key, value, true
 	}
 	i := 0
 	for i < len(line) && line[i] != ' ' && line[i] != '\t' {
@@ -55,7 +65,7 @@ func splitLine[T text](line T) (key, value T, ok bool) {
 		}
 	}
 	key, value = trim(line[:i]), trim(line[j:])
-	return key, value, len(key) > 0
+	return key, value, true
 }
 
 // Keys that count, in lower case. The first of each list is the right spelling;

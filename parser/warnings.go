@@ -75,17 +75,16 @@ func (in *inspector) lines(decoded []byte) int {
 }
 
 func (in *inspector) line(l *lines) {
-	if l.clipped {
+	if l.clipped() {
 		in.warn(l.no, WarnLongLine, fmt.Sprintf("the line is longer than %d octets; the rest of it is ignored", MaxLine), "divide it")
 	}
-	if l.zeroed {
+	if bytes.IndexByte(l.whole(), 0) >= 0 {
 		in.warn(l.no, WarnNUL, "a NUL octet ends the line here", "save the file as UTF-8 text")
 	}
-	if !in.utf8 && !l.clipped && !utf8.Valid(l.text) {
+	if !in.utf8 && !utf8.Valid(l.whole()) {
 		in.warn(l.no, WarnNotUTF8, "the line is not UTF-8; its octets are compared as they are", "save the file as UTF-8, or percent-encode the octets of paths")
 	}
-	line, _, _ := strings.Cut(string(l.text), "#")
-	line = trim(line)
+	line := trim(string(l.text()))
 	if line == "" {
 		return
 	}
