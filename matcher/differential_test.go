@@ -106,14 +106,14 @@ func (g generator) file() string {
 	if g.IntN(20) == 0 {
 		b.WriteString(g.pick("\xef\xbb\xbf", "\xef\xbb", "\xef", "\xff\xfe"))
 	}
-	for range g.IntN(1 + g.IntN(60)) {
+	for range g.IntN(1 + g.IntN(1+g.IntN(400))) {
 		b.WriteString(g.pick("", "", "", "", " ", "\t"))
-		switch g.IntN(10) {
-		case 0, 1:
+		switch g.IntN(14) {
+		case 0:
 			b.WriteString(g.pick("User-agent", "user-agent", "USER AGENT", "useragent", "user-agents"))
 			b.WriteString(g.pick(": ", ":", " : ", " "))
 			b.WriteString(g.pick("a", "A", "b", "ab", "a/1", "a b", "*", "* a", "*a", "", "a-b", "a.b"))
-		case 2:
+		case 1:
 			b.WriteString(g.pick("Sitemap: x", "Crawl-delay: 1", "garbage", "", ":", "two words", "#", "Disallow", "allow:", "disallow:"))
 		default:
 			b.WriteString(g.pick("Allow", "Disallow", "disallow", "Disalow", "allowed"))

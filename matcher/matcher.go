@@ -1,8 +1,7 @@
 package matcher
 
 import (
-	"slices"
-	"strings"
+	"sync"
 
 	"github.com/robotsgate/robotsgate/parser"
 )
@@ -20,54 +19,87 @@ type Verdict struct {
 // Matcher decides for one file and one crawler. It is immutable and safe for
 // concurrent use.
 type Matcher struct {
-	token string
-	rules []rule // by falling precedence
+	token     string
+	literal   *prefixIndex // rules without wildcards where they are many, else nil
+	scan      scanList     // all other rules
+	disallows bool         // there is a Disallow rule
 }
 
-type rule struct {
-	pattern pattern
-	written parser.Rule
-}
+// fewLiterals is up to how many rules without wildcards are tried one by one.
+const fewLiterals = 24
 
 // New returns the matcher for the crawler with these product tokens, in order
 // of preference. The first token that groups of r name counts, and the rules of
 // all groups that name it are merged; without one the global groups ("*") count,
 // and without those everything is allowed. An empty token stands for "*".
 func New(r *parser.Robots, tokens ...string) *Matcher {
-	m := &Matcher{}
 	for _, token := range tokens {
-		if m.take(r, token) {
+		if m := newFor(r, token); m != nil {
 			return m
 		}
 	}
-	m.take(r, "*")
-	return m
+	if m := newFor(r, "*"); m != nil {
+		return m
+	}
+	return &Matcher{}
 }
 
-// take uses the groups that name token, if there are any.
-func (m *Matcher) take(r *parser.Robots, token string) bool {
+// newFor returns the matcher for one token, nil if no group names it.
+func newFor(r *parser.Robots, token string) *Matcher {
 	if token == "" {
 		token = "*"
 	}
+	var m *Matcher
+	c := collectors.Get().(*collector)
+	defer c.done()
 	for group := range r.Groups() {
 		if !group.Names(token) {
 			continue
 		}
-		m.token = token
+		if m == nil {
+			m = &Matcher{token: token}
+		}
 		for written := range group.Rules() {
-			m.rules = append(m.rules, rule{normalizePattern(written.Pattern), written})
+			m.disallows = m.disallows || !written.Allow
+			c.add(newRule(written))
 		}
 	}
-	slices.SortStableFunc(m.rules, func(a, b rule) int {
-		if d := b.pattern.octets - a.pattern.octets; d != 0 || a.written.Allow == b.written.Allow {
-			return d
+	if m == nil {
+		return nil
+	}
+	if len(c.literals) > fewLiterals {
+		m.literal = newPrefixIndex(c.literals)
+	} else {
+		for _, r := range c.literals {
+			c.wild = append(c.wild, newScanRule(r, false))
 		}
-		if a.written.Allow {
-			return -1
-		}
-		return 1
-	})
-	return m.token != ""
+	}
+	m.scan = newScanList(c.wild)
+	return m
+}
+
+// collector gathers rules until their number is known.
+type collector struct {
+	literals []rule
+	wild     []scanRule
+}
+
+var collectors = sync.Pool{New: func() any { return new(collector) }}
+
+// done gives c back without the strings it holds.
+func (c *collector) done() {
+	clear(c.literals)
+	clear(c.wild)
+	c.literals, c.wild = c.literals[:0], c.wild[:0]
+	collectors.Put(c)
+}
+
+func (c *collector) add(r rule, wild bool) {
+	if wild {
+		c.wild = append(c.wild, newScanRule(r, true))
+	} else {
+		c.literals = append(c.literals, r)
+	}
 }
 
 // Token returns the token whose groups are used, as it was given to New; "*"
@@ -80,16 +112,14 @@ func (m *Matcher) HasGroup() bool { return m.token != "" }
 // DisallowsNothing reports that no request can be denied, because no group
 // applies or the groups that do have no Disallow rule at all. It is cautious:
 // false does not mean that there is a request that is denied.
-func (m *Matcher) DisallowsNothing() bool {
-	return !slices.ContainsFunc(m.rules, func(r rule) bool { return !r.written.Allow })
-}
+func (m *Matcher) DisallowsNothing() bool { return !m.disallows }
 
 // Size returns the memory in bytes that m keeps besides the Robots it was made
-// from, whose octets it refers to.
+// from, to whose octets it refers.
 func (m *Matcher) Size() int {
-	size := 64
-	for _, r := range m.rules {
-		size += 96 + len(r.pattern.text)
+	size := 96 + m.scan.size()
+	if m.literal != nil {
+		size += m.literal.size()
 	}
 	return size
 }
@@ -100,7 +130,7 @@ func (m *Matcher) Match(pathQuery string) Verdict {
 	if pathQuery == robotsPath {
 		return Verdict{Allowed: true}
 	}
-	return m.match(Normalize(pathQuery))
+	return m.match(normalize(pathQuery))
 }
 
 // MatchStrict decides like Match and then in the forms F2 to F5. The request is
@@ -112,8 +142,8 @@ func (m *Matcher) MatchStrict(pathQuery string) (Verdict, Form) {
 	if pathQuery == robotsPath {
 		return Verdict{Allowed: true}, 0
 	}
-	f1 := Normalize(pathQuery)
-	verdict := m.match(f1)
+	f1, octets := normalize(pathQuery)
+	verdict := m.match(f1, octets)
 	if !verdict.Allowed {
 		return verdict, F1
 	}
@@ -125,46 +155,28 @@ func (m *Matcher) MatchStrict(pathQuery string) (Verdict, Form) {
 		if forms[i] == forms[i-1] {
 			continue
 		}
-		if v := m.match(forms[i]); !v.Allowed {
+		if v := m.match(forms[i], octetsOf(forms[i])); !v.Allowed {
 			return v, F1 + Form(i)
 		}
 	}
 	return verdict, 0
 }
 
-// match decides on a form.
-func (m *Matcher) match(form string) Verdict {
-	for i := range m.rules {
-		if r := &m.rules[i]; r.pattern.matches(form) {
-			return Verdict{Allowed: r.written.Allow, Matched: true, Rule: r.written}
+// match decides on a form that consists of octets.
+func (m *Matcher) match(form string, octets octetSet) Verdict {
+	var best *rule
+	var rank uint64
+	if m.literal != nil {
+		if best = m.literal.best(form); best != nil {
+			rank = best.rank
 		}
 	}
-	return Verdict{Allowed: true}
-}
-
-// matches compares greedily, segment by segment, which never backtracks: the
-// leftmost place for a segment leaves the most room for the rest.
-func (p pattern) matches(form string) bool {
-	prefix, rest, wild := strings.Cut(p.text, "*")
-	form, ok := strings.CutPrefix(form, prefix)
-	if !ok {
-		return false
+	if r := m.scan.best(form, octets, rank); r != nil {
+		best = r
 	}
-	if !wild {
-		return !p.atEnd || form == ""
+	if best == nil {
+		return Verdict{Allowed: true}
 	}
-	for {
-		segment, next, more := strings.Cut(rest, "*")
-		if !more && p.atEnd {
-			return strings.HasSuffix(form, segment)
-		}
-		i := strings.Index(form, segment)
-		if i < 0 {
-			return false
-		}
-		if !more {
-			return true
-		}
-		form, rest = form[i+len(segment):], next
-	}
+	written := best.written()
+	return Verdict{Allowed: written.Allow, Matched: true, Rule: written}
 }

@@ -110,36 +110,26 @@ func measureVerdict(c *corpus, rounds int) {
 			groups[i] = r.FindGroup(token)
 		}
 	}
+	const passes = 5 // over all files in a run
+	over := func(judge func(file int, path string) bool) func() {
+		return func() {
+			for range passes {
+				for i, paths := range c.paths {
+					for _, path := range paths {
+						if judge(i, path) {
+							sink++
+						}
+					}
+				}
+			}
+		}
+	}
 	results := interleave(rounds,
-		func() {
-			for i, m := range matchers {
-				for _, path := range c.paths[i] {
-					if m.Match(path).Allowed {
-						sink++
-					}
-				}
-			}
-		},
-		func() {
-			for i, m := range matchers {
-				for _, path := range c.paths[i] {
-					if v, _ := m.MatchStrict(path); v.Allowed {
-						sink++
-					}
-				}
-			}
-		},
-		func() {
-			for i, g := range groups {
-				for _, path := range c.paths[i] {
-					if g != nil && g.Test(path) {
-						sink++
-					}
-				}
-			}
-		},
+		over(func(i int, path string) bool { return matchers[i].Match(path).Allowed }),
+		over(func(i int, path string) bool { v, _ := matchers[i].MatchStrict(path); return v.Allowed }),
+		over(func(i int, path string) bool { return groups[i] != nil && groups[i].Test(path) }),
 	)
-	n := len(c.bodies) * pathsPerFile
+	n := passes * len(c.bodies) * pathsPerFile
 	row("verdict, token chosen", results[0].per(n), "temoto "+results[2].per(n), ratio(results[0], results[2]))
 	row("verdict, `paths strict`", results[1].per(n), "", 0)
 	again := interleave(1, func() {
