@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyevents"
 	"go.uber.org/zap"
 
 	"github.com/robotsgate/robotsgate/internal/cache"
@@ -55,6 +56,7 @@ type App struct {
 	ctx     caddy.Context
 	logger  *zap.Logger
 	engine  *engine
+	events  *caddyevents.App
 	guard   *dialguard.Guard
 	fetcher *fetch.Fetcher
 	cache   *cache.Cache
@@ -84,6 +86,9 @@ func (a *App) Provision(ctx caddy.Context) error {
 	a.engine = e
 	if err := e.metrics.register(ctx.GetMetricsRegistry()); err != nil {
 		return fmt.Errorf("registering metrics: %w", err)
+	}
+	if err := a.provisionEvents(); err != nil {
+		return err
 	}
 	if err := a.provisionGuard(); err != nil {
 		return err
@@ -157,7 +162,10 @@ func (a *App) provisionCache() error {
 		MaxInFlight: a.Fetch.MaxInFlight, Timeout: time.Duration(a.Fetch.Timeout),
 		UserAgent: a.Fetch.UserAgent,
 		Fetch:     a.fetcher.Fetch,
-		OnFetch:   a.engine.metrics.fetched,
+		OnFetch: func(request fetch.Request, result fetch.Result, took time.Duration) {
+			a.engine.metrics.fetched(result.Cause, took)
+			a.emitFetched(&request, &result)
+		},
 	})
 	a.judge = &judge.Judge{Lookup: countedLookup{a.cache, a.engine.metrics}, Guard: a.guard}
 	return nil

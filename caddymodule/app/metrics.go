@@ -91,8 +91,8 @@ func (m *metrics) decided(rec *decision.Record, took time.Duration) {
 	m.decisionDuration.Observe(took.Seconds())
 }
 
-func (m *metrics) fetched(_ fetch.Request, result fetch.Result, took time.Duration) {
-	m.fetches.WithLabelValues(string(result.Cause)).Inc()
+func (m *metrics) fetched(cause fetch.Cause, took time.Duration) {
+	m.fetches.WithLabelValues(string(cause)).Inc()
 	m.fetchDuration.Observe(took.Seconds())
 }
 

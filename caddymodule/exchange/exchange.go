@@ -89,6 +89,7 @@ func (x *Exchange) Decided() {
 		x.write(zapcore.DebugLevel, "request allowed")
 	} else if !x.Record.Enforced {
 		x.write(zapcore.InfoLevel, "request denied")
+		x.app.Denied(&x.Record)
 	}
 }
 
@@ -112,6 +113,7 @@ func (x *Exchange) write(level zapcore.Level, message string) {
 // answer, and where they write no body, ours stands.
 func (x *Exchange) Refuse(w http.ResponseWriter, r *http.Request) {
 	x.write(zapcore.InfoLevel, "request denied")
+	x.app.Denied(&x.Record)
 	status := x.Record.Reason.Status()
 	if x.Record.Reason == decision.AuthorityMismatch {
 		w.Header().Set("Connection", "close")

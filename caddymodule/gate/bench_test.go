@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
@@ -21,16 +22,7 @@ func BenchmarkGate(b *testing.B) {
 	}))
 	defer origin.Close()
 	port := origin.URL[len("http://127.0.0.1:"):]
-	a := &app.App{AllowRanges: []string{"127.0.0.0/8"}, Ports: []string{port}}
-	ctx, cancel := caddy.NewContext(caddy.Context{Context: b.Context()})
-	defer cancel()
-	if err := a.Provision(ctx); err != nil {
-		b.Fatal(err)
-	}
-	if err := a.Start(); err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = a.Stop() }()
+	a := runApp(b, &app.App{AllowRanges: []string{"127.0.0.0/8"}, Ports: []string{port}})
 	next := caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { return nil })
 	g := &Gate{Agents: "all", app: a, logger: zap.NewNop()}
 	if err := g.Validate(); err != nil {
@@ -59,4 +51,23 @@ func BenchmarkGate(b *testing.B) {
 			}
 		})
 	}
+}
+
+// runApp runs the app alone.
+func runApp(b *testing.B, a *app.App) *app.App {
+	b.Helper()
+	err := caddy.Run(&caddy.Config{
+		Admin:   &caddy.AdminConfig{Disabled: true, Config: &caddy.ConfigSettings{Persist: new(bool)}},
+		AppsRaw: caddy.ModuleMap{"robots_gate": caddyconfig.JSON(a, nil)},
+		Logging: &caddy.Logging{Logs: map[string]*caddy.CustomLog{"default": {BaseLog: caddy.BaseLog{Level: "ERROR"}}}},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = caddy.Stop() })
+	instance, err := caddy.ActiveContext().App("robots_gate")
+	if err != nil {
+		b.Fatal(err)
+	}
+	return instance.(*app.App)
 }
