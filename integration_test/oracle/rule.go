@@ -30,28 +30,28 @@ func (r rule) length() int {
 	return len(r.normal)
 }
 
-// matches fills the textbook table: cell [i][j] says whether the first i
-// octets of the pattern can match the first j octets of the path.
+// matches follows every way in which the pattern can match the path at once:
+// ends are the places, in ascending order, where the octets of the pattern so
+// far can have come to.
 func (r rule) matches(path string) bool {
-	row := make([]bool, len(path)+1)
-	row[0] = true
+	ends := []int{0}
 	for _, c := range []byte(r.normal) {
-		next := make([]bool, len(path)+1)
-		for j := range next {
-			switch {
-			case c == '*':
-				next[j] = row[j] || j > 0 && next[j-1]
-			case j > 0:
-				next[j] = row[j-1] && path[j-1] == c
+		var next []int
+		if c == '*' {
+			for end := ends[0]; end <= len(path); end++ {
+				next = append(next, end)
+			}
+		} else {
+			for _, end := range ends {
+				if end < len(path) && path[end] == c {
+					next = append(next, end+1)
+				}
 			}
 		}
-		if !slices.Contains(next, true) {
+		if len(next) == 0 {
 			return false
 		}
-		row = next
+		ends = next
 	}
-	if r.anchored {
-		return row[len(path)]
-	}
-	return true
+	return !r.anchored || slices.Contains(ends, len(path))
 }
