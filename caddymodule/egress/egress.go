@@ -159,6 +159,7 @@ func (e *Egress) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		x.Refuse(w, r)
 		return nil
 	}
+	dropUpgrades(r.Header)
 	f := &forward{exchange: x, target: target, forwarded: forwardedHeaders(r.Header)}
 	r = r.WithContext(context.WithValue(r.Context(), forwardKey{}, f))
 	if err := e.engine.ServeHTTP(w, r, next); err != nil {

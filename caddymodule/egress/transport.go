@@ -87,7 +87,22 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	res.Header.Del(decision.HeaderGate)
+	if len(res.Trailer) > 0 && req.ProtoMajor == 1 {
+		// HTTP/2 has trailers beside a Content-Length, HTTP/1.1 has them
+		// in chunked content alone.
+		res.Header.Del("Content-Length")
+	}
 	return res, nil
+}
+
+// dropUpgrades refuses the upgrades of a request but WebSocket's: inside of
+// h2c and its like are requests that nobody would judge.
+func dropUpgrades(h http.Header) {
+	if values := h["Upgrade"]; len(values) == 1 && strings.EqualFold(values[0], "websocket") {
+		return
+	}
+	h.Del("Upgrade")
+	h.Del("Http2-Settings")
 }
 
 // wireForm is the path and query that net/http writes for u.

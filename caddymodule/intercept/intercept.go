@@ -57,6 +57,8 @@ type Intercept struct {
 	minter *leaf.Minter
 	tls    *tls.Config
 	inner  *server
+	// whoever identifies agents where no gate has done so yet.
+	whoever *judge.Compiled
 }
 
 // CaddyModule returns the Caddy module information.
@@ -91,6 +93,9 @@ func (i *Intercept) Provision(ctx caddy.Context) error {
 		OnMinted: i.app.LeafMinted,
 	})
 	if err != nil {
+		return err
+	}
+	if i.whoever, err = judge.Default().Compile(); err != nil {
 		return err
 	}
 	i.tls = i.tlsConfig()
@@ -134,6 +139,8 @@ func (i *Intercept) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	}
 	o, err := connectTarget(r)
 	if err != nil {
+		// Content of a CONNECT would be waited for before the answer.
+		w.Header().Set("Connection", "close")
 		i.refuse(w, r, func(x *exchange.Exchange) { x.BadTarget(err) })
 		return nil
 	}
@@ -174,6 +181,8 @@ func connectTarget(r *http.Request) (origin.Origin, error) {
 func (i *Intercept) refuse(w http.ResponseWriter, r *http.Request, decide func(*exchange.Exchange)) {
 	x := exchange.Begin(r, i.app, i.logger)
 	defer x.Finish()
+	x.Subject.UserAgent = r.UserAgent()
+	i.whoever.Identify(&x.Subject, &x.Record)
 	decide(x)
 	x.Decided()
 	x.Refuse(w, r)
