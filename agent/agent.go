@@ -1,9 +1,6 @@
 package agent
 
-import (
-	"hash/maphash"
-	"strings"
-)
+import "hash/maphash"
 
 // MaxExamined is the number of bytes of a User-Agent that are looked at. What
 // follows them changes nothing, so a hostile header costs bounded work.
@@ -44,7 +41,7 @@ func Explain(userAgent string) []string {
 // safe for concurrent use. The nil and the zero Identifier have no words of
 // their own and answer as Identify does.
 type Identifier struct {
-	bot, notBot []string // lower-case
+	bot, notBot []string // with small ASCII letters
 	answers     *answers
 }
 
@@ -53,20 +50,25 @@ var plain = NewIdentifier(nil, nil)
 
 // NewIdentifier returns an Identifier for which a User-Agent that contains one
 // of the notBot substrings is never a bot, and else one that contains one of
-// the bot substrings is a bot. Letter case does not matter; empty substrings
-// are ignored; a missing header is a bot whatever the words.
+// the bot substrings is a bot. The case of ASCII letters does not matter; empty
+// substrings are ignored; a missing header is a bot whatever the words.
 func NewIdentifier(bot, notBot []string) *Identifier {
 	return &Identifier{bot: foldAll(bot), notBot: foldAll(notBot), answers: newAnswers()}
 }
 
+// foldAll returns the words that are not empty with their ASCII letters small.
 func foldAll(words []string) []string {
-	var folded []string
+	var all []string
 	for _, w := range words {
 		if w != "" {
-			folded = append(folded, strings.ToLower(w))
+			small := []byte(w)
+			for i, b := range small {
+				small[i] = folded[b]
+			}
+			all = append(all, string(small))
 		}
 	}
-	return folded
+	return all
 }
 
 // Identify is the package's Identify under the identifier's own words.
@@ -114,11 +116,11 @@ func (id *Identifier) overrule(r *report) {
 	}
 }
 
-// findFold returns the first of the lower-case words that occurs in s.
+// findFold returns the first of the folded words that occurs in s.
 func findFold(s string, words []string) string {
 	for _, w := range words {
 		for i := 0; i+len(w) <= len(s); i++ {
-			if strings.EqualFold(s[i:i+len(w)], w) {
+			if folded[s[i]] == w[0] && foldEqual(s[i:i+len(w)], w) {
 				return w
 			}
 		}

@@ -36,7 +36,7 @@ func TestIdentify(t *testing.T) {
 }
 
 func TestOperatorsWords(t *testing.T) {
-	id := NewIdentifier([]string{"acme desk", ""}, []string{"HANDSET"})
+	id := NewIdentifier([]string{"acme desk", "", "BÜro"}, []string{"HANDSET"})
 	tests := []struct {
 		userAgent string
 		bot       bool
@@ -45,6 +45,7 @@ func TestOperatorsWords(t *testing.T) {
 		{chrome + " Acme Desk", true, `"acme desk", one of the operator's bot words`},
 		{"Handset/1.0", false, `"handset", one of the operator's not_bot words`},
 		{"handset acme desk", false, "not_bot"},
+		{chrome + " BÜRO", true, `"bÜro"`},
 		{"curl/8.5.0", true, "crawler-user-agents lists"},
 		{"", true, "missing or has no word"},
 	}

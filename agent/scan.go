@@ -189,7 +189,7 @@ func (s *scanner) common(i int) int {
 func (s *scanner) classify(start, end int) {
 	r, w := s.r, s.h[start:end]
 	c := lookupIn(s.h, start, end)
-	if c&app != 0 && s.words == 1 {
+	if c&app != 0 && (s.words == 1 || s.compatible > 0 && !s.named) {
 		c &^= browser
 	}
 	s.last = c
@@ -200,7 +200,7 @@ func (s *scanner) classify(start, end int) {
 			s.named = true
 		}
 		if c&special != 0 {
-			s.special(c)
+			s.special(c, end < len(s.h) && kinds[s.h[end]] == separator)
 		}
 		return
 	}
@@ -222,13 +222,16 @@ func (s *scanner) classify(start, end int) {
 	}
 }
 
-// special handles the words that change how what follows is read.
-func (s *scanner) special(c class) {
+// special handles the words that change how what follows is read. "compatible"
+// does where a separator follows: not "compatible with".
+func (s *scanner) special(c class, separated bool) {
 	switch {
 	case c&like != 0:
 		s.skip = true
 	case c&compat != 0:
-		s.compatible, s.named = s.depth+1, false
+		if separated {
+			s.compatible, s.named = s.depth+1, false
+		}
 	case c&webkit != 0:
 		s.r.modern = s.r.modern || s.depth == 0
 	case c&khtml != 0:
@@ -254,7 +257,7 @@ func (s *scanner) end(versioned bool) {
 		}
 	}
 	s.judge(p)
-	if p.named && p.words <= maxPhrase && p.end-p.start <= maxToken {
+	if p.named && p.words <= maxPhrase && p.end-p.start <= maxToken && (p.class&(automated|listed) != 0 || !s.device()) {
 		c := candidate{
 			start: uint16(p.start), end: uint16(p.end),
 			score: s.score(p, versioned), outside: s.depth == 0,

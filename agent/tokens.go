@@ -5,13 +5,15 @@ import "strings"
 // parents are the robots.txt groups that a bot's own documentation lets it
 // fall back on. A child that ends in "*" stands for every longer token.
 var parents = []family{
-	{"googlebot-*", "Googlebot"},               // developers.google.com/crawling/docs/crawlers-fetchers/google-common-crawlers
-	{"google-inspectiontool", "Googlebot"},     // the same page
-	{"googleother-*", "GoogleOther"},           // the same page
-	{"yandex*", "Yandex"},                      // yandex.com/support/webmaster/robot-workings/check-yandex-robots.html
-	{"applebot", "Googlebot"},                  // support.apple.com/119829
-	{"screaming frog seo spider", "Googlebot"}, // www.screamingfrog.co.uk/guides/robots-txt/
-	{"baiduspider-*", "Baiduspider"},           // Baidu's webmaster help on its user-agents
+	{"googlebot-*", "Googlebot"},                   // developers.google.com/crawling/docs/crawlers-fetchers/google-common-crawlers
+	{"google-inspectiontool", "Googlebot"},         // the same page
+	{"googleother-*", "GoogleOther"},               // the same page
+	{"yandex*", "Yandex"},                          // yandex.com/support/webmaster/robot-workings/check-yandex-robots.html
+	{"applebot", "Googlebot"},                      // support.apple.com/119829
+	{"screaming frog seo spider", "Googlebot"},     // www.screamingfrog.co.uk/guides/robots-txt/
+	{"adsbot-google-mobile-apps", "AdsBot-Google"}, // developers.google.com/search/docs/crawling-indexing/google-special-case-crawlers
+	{"bingbot", "msnbot"},                          // blogs.bing.com/webmaster/June-2010/Bing-crawler-bingbot-on-the-horizon
+	{"baiduspider-*", "Baiduspider"},               // help.baidu.com/question?prod_id=99&class=476&id=2996
 }
 
 // family is a child's token and the group to fall back on.
