@@ -1,8 +1,10 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -75,4 +77,24 @@ func TestNoAllocations(t *testing.T) {
 			t.Errorf("a new header of kind %s costs %v allocations", h.name, n)
 		}
 	}
+}
+
+// TestConcurrentUse is for the race detector: more headers than the caches
+// hold, asked for from several sides, get the answers they get alone.
+func TestConcurrentUse(t *testing.T) {
+	id := NewIdentifier([]string{"desk"}, nil)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range 6 * answerSets * ways {
+				n := i / 3 % (answerSets * ways * 2) // three times each, to get into the cache
+				ua := fmt.Sprintf("Acme%dbot/1.0", n)
+				if a := id.Identify(ua); !a.Bot || a.Name != ua[:len(ua)-4] || len(a.Tokens()) != 1 {
+					t.Errorf("Identify(%q) = %+v", ua, a)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

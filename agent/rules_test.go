@@ -47,6 +47,8 @@ func TestRules(t *testing.T) {
 		{"6 on a phone too", "Mozilla/5.0 (Linux; Android 14; K) AppleWebKit/537.36 (KHTML, like Gecko; Acme) Chrome/124.0.0.0 Mobile Safari/537.36", "on the layout engine"},
 
 		{"7 a hint", linux + "AppleWebKit/537.36 (KHTML, like Gecko) AcmeAudit/2 Chrome/124.0.0.0 Safari/537.36", `"AcmeAudit" is no browser's word`},
+		{"7 a generic word is a hint", linux + "AppleWebKit/537.36 (KHTML, like Gecko) Acme Monitor/2 Chrome/124.0.0.0 Safari/537.36", `"Acme Monitor" is no browser's word`},
+		{"7 a generic word is no more", phone + " Acme Monitor/2", ""},
 		{"7 a hint on a phone", phone + " AcmeAudit/2", ""},
 		{"7 a hint in an old browser", oldFox + " AcmeAudit/2", ""},
 		{"7 among the systems", "Mozilla/5.0 (X11; Linux x86_64; Acme) " + webkit124 + " Safari/537.36", "among the systems"},
@@ -69,6 +71,7 @@ func TestRules(t *testing.T) {
 		{"8 nothing unknown", "Mozilla/5.0 (Windows NT 10.0)", ""},
 		{"8 Opera", "Opera/9.80 (Windows NT 6.1; U; en) Presto/2.10.289 Version/12.02", ""},
 
+		{"the word behind like", chrome + " (like AcmeBot)", ""},
 		{"Chrome", chrome, ""},
 		{"Firefox", oldFox, ""},
 		{"case does not matter", strings.ToLower(chrome), ""},
@@ -107,6 +110,9 @@ func TestTokenDerivation(t *testing.T) {
 		{"an app at the beginning", "WhatsApp/2.21 A", []string{"WhatsApp"}},
 		{"an app behind a browser", chrome + " Slackbot Spotify/1.0", []string{"Slackbot"}},
 		{"further products", "Python/3.11 aiohttp/3.9.5", []string{"Python", "aiohttp"}},
+		{"further products, the same in another order", linux + "Python/3.11 Acmebot/3.9.5", []string{"Python", "Acmebot"}},
+		{"first product before a bot", "Acme/3.11 Foobot/3.9.5", []string{"Acme", "Foobot"}},
+		{"bot before another product", linux + "Acme/3.11 Foobot/3.9.5", []string{"Foobot", "Acme"}},
 		{"no token twice", "Acme/1 acme/2", []string{"Acme"}},
 		{"parent of a family", "Googlebot-Image/1.0", []string{"Googlebot-Image", "Googlebot"}},
 		{"no parent of its own", "Mozilla/5.0 (compatible; Googlebot/2.1)", []string{"Googlebot"}},
