@@ -53,8 +53,13 @@ type Exchange struct {
 }
 
 // Begin starts the record of a request and makes it visible: in the access
-// log, in the placeholders, and to the handlers that follow.
+// log, in the placeholders, and to the handlers that follow. A second gate on
+// the way of a request writes the same record anew: one request, one record.
 func Begin(r *http.Request, a *app.App, logger *zap.Logger) *Exchange {
+	if x := From(r); x != nil {
+		x.Record, x.Subject, x.Policy, x.logger = x.blank(), judge.Subject{}, nil, logger
+		return x
+	}
 	x := &Exchange{app: a, logger: logger, began: time.Now()}
 	a.NewRecord(&x.Record)
 	ctx := r.Context()
@@ -72,6 +77,11 @@ func Begin(r *http.Request, a *app.App, logger *zap.Logger) *Exchange {
 func From(r *http.Request) *Exchange {
 	x, _ := caddyhttp.GetVar(r.Context(), varKey).(*Exchange)
 	return x
+}
+
+// blank is the record of this request before anything is decided.
+func (x *Exchange) blank() decision.Record {
+	return decision.Record{Enforced: true, Engine: x.Record.Engine, Gate: x.Record.Gate, Seq: x.Record.Seq}
 }
 
 func (x *Exchange) placeholder(key string) (any, bool) {
@@ -157,11 +167,9 @@ func (x *Exchange) BadTarget(cause error) {
 // Judge decides the request again for another target, as the gate did for the
 // first: same policy, same subject, one record.
 func (x *Exchange) Judge(ctx context.Context, target origin.Target) {
-	before := x.Record
-	x.Record = decision.Record{
-		Job: before.Job, Redact: before.Redact,
-		Engine: before.Engine, Gate: before.Gate, Seq: before.Seq,
-	}
+	job, redact := x.Record.Job, x.Record.Redact
+	x.Record = x.blank()
+	x.Record.Job, x.Record.Redact = job, redact
 	x.Subject.Target = target
 	x.app.Judge().Decide(ctx, x.Policy, &x.Subject, &x.Record)
 }

@@ -25,7 +25,8 @@ func (g *Gate) judge(x *exchange.Exchange, r *http.Request) {
 		x.Misdirect(r)
 		return
 	}
-	if r.Method == http.MethodConnect {
+	// WebSocket over HTTP/2 is a CONNECT with a target of its own (RFC 8441).
+	if r.Method == http.MethodConnect && len(r.Header[":protocol"]) == 0 {
 		g.judgeConnect(x, r)
 		return
 	}
