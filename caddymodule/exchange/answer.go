@@ -21,6 +21,11 @@ func (x *Exchange) answer(w http.ResponseWriter, r *http.Request, answer decisio
 	delete(answer.Header, "Content-Type")
 	maps.Copy(header, answer.Header)
 	exposeToScripts(header, r)
+	if r.ProtoMajor == 1 && r.Header.Get("Expect") != "" {
+		// The client may wait for 100 Continue for ever, and the server for
+		// the body before it answers; only a closing server does not.
+		header.Set("Connection", "close")
+	}
 	if x.runErrorRoutes(w, r, answer.Status, cause) {
 		return
 	}
