@@ -22,30 +22,42 @@ var seed = maphash.MakeSeed()
 // shelf is a bounded set-associative cache. Reading takes no lock; the sets
 // forget what they please.
 type shelf[T any] struct {
-	sets [][ways]atomic.Pointer[T]
+	sets []set[T]
+}
+
+// set is the place of everything whose hash it has. The tags, parts of the
+// hashes, spare most looks at what is kept for another hash; they may be wrong
+// while the set is written to, so that what is found is always compared.
+type set[T any] struct {
+	tags [ways]atomic.Uint32
+	kept [ways]atomic.Pointer[T]
 }
 
 func newShelf[T any](sets int) *shelf[T] {
-	return &shelf[T]{sets: make([][ways]atomic.Pointer[T], sets)}
+	return &shelf[T]{sets: make([]set[T], sets)}
 }
 
-func (s *shelf[T]) set(hash uint64) *[ways]atomic.Pointer[T] {
-	return &s.sets[hash%uint64(len(s.sets))]
+// set returns the place of a hash and its tag there.
+func (s *shelf[T]) set(hash uint64) (*set[T], uint32) {
+	return &s.sets[hash%uint64(len(s.sets))], uint32(hash >> 32)
 }
 
 // put takes a free place of the set or one at random.
-func put[T any](set *[ways]atomic.Pointer[T], v *T) {
-	for i := range set {
-		if set[i].CompareAndSwap(nil, v) {
+func (s *set[T]) put(tag uint32, v *T) {
+	for i := range s.kept {
+		if s.kept[i].CompareAndSwap(nil, v) {
+			s.tags[i].Store(tag)
 			return
 		}
 	}
-	set[rand.IntN(ways)].Store(v)
+	i := rand.IntN(ways)
+	s.kept[i].Store(v)
+	s.tags[i].Store(tag)
 }
 
-func full[T any](set *[ways]atomic.Pointer[T]) bool {
-	for i := range set {
-		if set[i].Load() == nil {
+func (s *set[T]) full() bool {
+	for i := range s.kept {
+		if s.kept[i].Load() == nil {
 			return false
 		}
 	}
@@ -72,9 +84,12 @@ func newAnswers() *answers {
 }
 
 func (a *answers) get(hash uint64, header string) (Agent, bool) {
-	set := a.kept.set(hash)
-	for i := range set {
-		if e := set[i].Load(); e != nil && e.header == header {
+	set, tag := a.kept.set(hash)
+	for i := range set.tags {
+		if set.tags[i].Load() != tag {
+			continue
+		}
+		if e := set.kept[i].Load(); e != nil && e.header == header {
 			return e.agent, true
 		}
 	}
@@ -90,11 +105,11 @@ func (a *answers) offer(hash uint64, header string, agent Agent) {
 		mark.Store(fingerprint)
 		return
 	}
-	set := a.kept.set(hash)
-	if full(set) && rand.Uint32()%16 != 0 {
+	set, tag := a.kept.set(hash)
+	if set.full() && rand.Uint32()%16 != 0 {
 		return
 	}
-	put(set, &answer{strings.Clone(header), agent})
+	set.put(tag, &answer{strings.Clone(header), agent})
 }
 
 // identity is a bot's name with the tokens derived from it and from the
@@ -115,14 +130,17 @@ var identities = newShelf[identity](identitySets)
 // identity returns the sender's name and tokens, from the shelf where it can.
 func (r *report) identity() *identity {
 	part, spans := r.naming()
-	set := identities.set(maphash.String(seed, part))
-	for i := range set {
-		if e := set[i].Load(); e != nil && e.spans == spans && e.part == part {
+	set, tag := identities.set(maphash.String(seed, part))
+	for i := range set.tags {
+		if set.tags[i].Load() != tag {
+			continue
+		}
+		if e := set.kept[i].Load(); e != nil && e.spans == spans && e.part == part {
 			return e
 		}
 	}
 	e := newIdentity(strings.Clone(part), spans)
-	put(set, e)
+	set.put(tag, e)
 	return e
 }
 
