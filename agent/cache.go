@@ -129,42 +129,53 @@ var identities = newShelf[identity](identitySets)
 
 // identity returns the sender's name and tokens, from the shelf where it can.
 func (r *report) identity() *identity {
-	part, spans := r.naming()
+	part, alone := r.naming()
 	set, tag := identities.set(maphash.String(seed, part))
 	for i := range set.tags {
 		if set.tags[i].Load() != tag {
 			continue
 		}
-		if e := set.kept[i].Load(); e != nil && e.spans == spans && e.part == part {
+		if e := set.kept[i].Load(); e != nil && e.part == part && (alone && len(e.name) == len(part) || e.spans == r.spans()) {
 			return e
 		}
 	}
-	e := newIdentity(strings.Clone(part), spans)
+	e := newIdentity(strings.Clone(part), r.spans())
 	set.put(tag, e)
 	return e
 }
 
 // naming returns the smallest part of the header that holds the candidates that
 // give tokens: the best, and where it stands outside comments the others that
-// do.
-func (r *report) naming() (string, [maxCandidates]span) {
-	best := r.candidates[0]
-	start, end := best.start, best.end
-	spans := [maxCandidates]span{{start, end}}
-	if n := 1; best.outside {
-		for _, c := range r.candidates[1:r.proposed] {
-			if c.outside {
+// do; and whether that is the best alone.
+func (r *report) naming() (part string, alone bool) {
+	start, end := r.candidates[0].start, r.candidates[0].end
+	alone = true
+	if r.candidates[0].outside {
+		for i := 1; i < int(r.proposed); i++ {
+			if c := &r.candidates[i]; c.outside {
 				start, end = min(start, c.start), max(end, c.end)
-				spans[n] = span{c.start, c.end}
-				n++
+				alone = false
 			}
 		}
 	}
-	for i := range spans {
-		if spans[i].end > 0 {
-			spans[i].start -= start
-			spans[i].end -= start
+	return r.text(start, end), alone
+}
+
+// spans returns where the candidates that give tokens stand in the part of the
+// header that naming returns, the best one first.
+func (r *report) spans() (spans [maxCandidates]span) {
+	start := r.candidates[0].start
+	n := 0
+	for i, c := range r.candidates[:r.proposed] {
+		if i == 0 || r.candidates[0].outside && c.outside {
+			start = min(start, c.start)
+			spans[n] = span{c.start, c.end}
+			n++
 		}
 	}
-	return r.text(start, end), spans
+	for i := range n {
+		spans[i].start -= start
+		spans[i].end -= start
+	}
+	return spans
 }
