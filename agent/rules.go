@@ -19,7 +19,7 @@ func (s *scanner) judge(p *phrase) {
 		r.find(ruleURL, p.start, p.end)
 	case r.seen&handset != 0 || s.depth == 0 && !r.modern || s.comments == 1 && r.seen&engine != 0 && !r.modern:
 		// Apps, and the extensions of old browsers, write what they like.
-	case p.class&hinting != 0 && (p.named || p.words > 1):
+	case p.class&(hinting|browserly) == hinting && (p.named || p.words > 1):
 		r.find(ruleHint, p.start, p.end)
 	case s.comments == 1 && s.depth == 1:
 		if s.item.words == 0 && s.compatible == 0 && r.seen&engine == 0 && s.opens(p) &&
