@@ -72,3 +72,26 @@ func BenchmarkMatch(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkNew makes the matcher of the largest real file.
+func BenchmarkNew(b *testing.B) {
+	names, err := filepath.Glob(filepath.Join(shared(b, "robots-real"), "*.txt"))
+	if err != nil || len(names) == 0 {
+		b.Fatalf("no real files: %v", err)
+	}
+	var largest []byte
+	for _, name := range names {
+		body, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(body) > len(largest) {
+			largest = body
+		}
+	}
+	r := parser.Parse(largest)
+	b.ReportAllocs()
+	for b.Loop() {
+		New(r, "examplebot")
+	}
+}

@@ -58,9 +58,13 @@ func cutQuery(pathQuery string) (path, query string) {
 	return pathQuery, ""
 }
 
-// sameForms reports that all forms of the path of f1, which is in form F1, are
-// equal: it has no dot segment, no "//", %2F, %5C or ";".
-func sameForms(f1 string) bool {
+// sameForms reports that all forms of the path of f1, which is in form F1 and
+// consists of octets, are equal: it has no dot segment, no "//", %2F, %5C or ";".
+func sameForms(f1 string, octets octetSet) bool {
+	if octets&(octetSets[';']|octetSets['%'])&present == 0 && !strings.Contains(f1, "//") &&
+		(octets&octetSets['.'] == 0 || !strings.Contains(f1, "/.")) {
+		return true
+	}
 	path, _ := cutQuery(f1)
 	for i := range len(path) {
 		switch path[i] {

@@ -1,8 +1,6 @@
 package matcher
 
 import (
-	"sync"
-
 	"github.com/robotsgate/robotsgate/parser"
 )
 
@@ -49,57 +47,39 @@ func newFor(r *parser.Robots, token string) *Matcher {
 	if token == "" {
 		token = "*"
 	}
-	var m *Matcher
-	c := collectors.Get().(*collector)
-	defer c.done()
+	var groups []parser.Group
+	count := 0
 	for group := range r.Groups() {
-		if !group.Names(token) {
-			continue
-		}
-		if m == nil {
-			m = &Matcher{token: token}
-		}
-		for written := range group.Rules() {
-			m.disallows = m.disallows || !written.Allow
-			c.add(newRule(written))
+		if group.Names(token) {
+			groups = append(groups, group)
+			count += group.RuleCount()
 		}
 	}
-	if m == nil {
+	if len(groups) == 0 {
 		return nil
 	}
-	if len(c.literals) > fewLiterals {
-		m.literal = newPrefixIndex(c.literals)
-	} else {
-		for _, r := range c.literals {
-			c.wild = append(c.wild, newScanRule(r, false))
+	m := &Matcher{token: token}
+	literals := make([]rule, 0, count)
+	var scan []scanRule
+	for _, group := range groups {
+		for written := range group.Rules() {
+			m.disallows = m.disallows || !written.Allow
+			if r, wild := newRule(written); wild {
+				scan = append(scan, newScanRule(r, true))
+			} else {
+				literals = append(literals, r)
+			}
 		}
 	}
-	m.scan = newScanList(c.wild)
-	return m
-}
-
-// collector gathers rules until their number is known.
-type collector struct {
-	literals []rule
-	wild     []scanRule
-}
-
-var collectors = sync.Pool{New: func() any { return new(collector) }}
-
-// done gives c back without the strings it holds.
-func (c *collector) done() {
-	clear(c.literals)
-	clear(c.wild)
-	c.literals, c.wild = c.literals[:0], c.wild[:0]
-	collectors.Put(c)
-}
-
-func (c *collector) add(r rule, wild bool) {
-	if wild {
-		c.wild = append(c.wild, newScanRule(r, true))
+	if len(literals) > fewLiterals {
+		m.literal = newPrefixIndex(literals)
 	} else {
-		c.literals = append(c.literals, r)
+		for _, r := range literals {
+			scan = append(scan, newScanRule(r, false))
+		}
 	}
+	m.scan = newScanList(scan)
+	return m
 }
 
 // Token returns the token whose groups are used, as it was given to New; "*"
@@ -147,7 +127,7 @@ func (m *Matcher) MatchStrict(pathQuery string) (Verdict, Form) {
 	if !verdict.Allowed {
 		return verdict, F1
 	}
-	if sameForms(f1) {
+	if sameForms(f1, octets) {
 		return verdict, 0
 	}
 	forms := Forms(pathQuery)

@@ -3,8 +3,8 @@ package parser
 import "encoding/binary"
 
 // A parsed file is kept as one string: a section for what precedes the first
-// group, then one section for each group. A section is its length as four
-// octets, little-endian, and its records. A record is
+// group, then one section for each group. A section is its length and how many
+// rules it has, both as four octets, little-endian, and its records. A record is
 //
 //	1 octet   kind in the low 2 bits, above them the lines since the previous
 //	          record of the section (since line 0 for the first), at most 62;
@@ -31,7 +31,7 @@ const (
 	kindBits     = 2
 	kindMask     = 1<<kindBits - 1
 	maxShortStep = 1<<(8-kindBits) - 1
-	sectionHead  = 4
+	sectionHead  = 8
 )
 
 // writer builds the string form.
@@ -39,6 +39,7 @@ type writer struct {
 	buf     []byte // room for the form of any file of the size given to reset
 	n       int    // octets written
 	section int    // where the current section begins in buf
+	rules   int    // rules of the section
 	line    int    // line of the section's latest record
 }
 
@@ -58,11 +59,13 @@ func (w *writer) reset(size int) {
 func (w *writer) beginSection() {
 	w.section = w.n
 	w.n += sectionHead
-	w.line = 0
+	w.rules, w.line = 0, 0
 }
 
 func (w *writer) endSection() {
-	binary.LittleEndian.PutUint32(w.buf[w.section:], uint32(w.n-w.section-sectionHead))
+	head := w.buf[w.section:]
+	binary.LittleEndian.PutUint32(head, uint32(w.n-w.section-sectionHead))
+	binary.LittleEndian.PutUint32(head[4:], uint32(w.rules))
 }
 
 func (w *writer) add(k kind, line int, text []byte) {
@@ -96,49 +99,47 @@ func (w *writer) addHead(k kind, step, length int) int {
 }
 
 // cutSection divides data, which is empty or begins with a section.
-func cutSection(data string) (section, rest string) {
+func cutSection(data string) (section Group, rest string) {
 	if len(data) < sectionHead {
-		return "", ""
+		return Group{}, ""
 	}
-	n := int(data[0]) | int(data[1])<<8 | int(data[2])<<16 | int(data[3])<<24
-	return data[sectionHead : sectionHead+n], data[sectionHead+n:]
+	n, rules := int(number(data)), int(number(data[4:]))
+	data = data[sectionHead:]
+	return Group{data: data[:n], rules: rules}, data[n:]
 }
 
-// walker reads the records of a section one after the other.
-type walker struct {
-	data string // what is still to be read
-	kind kind
-	line int
-	text string
+// number reads four octets, little-endian.
+func number(data string) uint32 {
+	return uint32(data[0]) | uint32(data[1])<<8 | uint32(data[2])<<16 | uint32(data[3])<<24
 }
 
-func (w *walker) next() bool {
-	if w.data == "" {
-		return false
+// record reads the record at pos: what it is, how many lines it stands below the
+// one before it, and where its text begins and ends, which is where the next
+// record begins.
+func record(data string, pos int) (k kind, step, start, end int) {
+	head, n := data[pos], int(data[pos+1])
+	k, step = kind(head&kindMask), int(head>>kindBits)
+	if step < maxShortStep && n < 0x80 {
+		return k, step, pos + 2, pos + 2 + n
 	}
-	head := w.data[0]
-	data := w.data[1:]
-	w.kind = kind(head & kindMask)
-	step := int(head >> kindBits)
+	pos++
 	if step == maxShortStep {
 		var more int
-		more, data = cutUvarint(data)
+		more, pos = uvarint(data, pos)
 		step += more
 	}
-	w.line += step
-	n, data := cutUvarint(data)
-	w.text, w.data = data[:n], data[n:]
-	return true
+	n, pos = uvarint(data, pos)
+	return k, step, pos, pos + n
 }
 
-func cutUvarint(data string) (int, string) {
-	n := 0
-	for i := range len(data) {
-		b := data[i]
-		n |= int(b&0x7f) << (7 * i)
+// uvarint reads an unsigned varint at pos and returns where it ends.
+func uvarint(data string, pos int) (n, end int) {
+	for shift := 0; ; shift += 7 {
+		b := data[pos]
+		pos++
+		n |= int(b&0x7f) << shift
 		if b < 0x80 {
-			return n, data[i+1:]
+			return n, pos
 		}
 	}
-	return n, ""
 }

@@ -48,6 +48,9 @@ func (w *writer) read(l *lines) bool {
 				continue
 			}
 			inAgents = false
+			if len(text) > 0 {
+				w.rules++
+			}
 		}
 		w.add(k, l.no, text)
 	}

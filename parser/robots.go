@@ -61,7 +61,8 @@ type Record struct {
 // Several groups may name the same token; RFC 9309 §2.2.1 has their rules
 // merged, which package matcher does.
 type Group struct {
-	data string
+	data  string // records of the section
+	rules int
 }
 
 // Size returns the memory in bytes that r keeps, everything counted.
@@ -75,9 +76,9 @@ func (r *Robots) Groups() iter.Seq[Group] {
 	return func(yield func(Group) bool) {
 		_, rest := cutSection(r.data)
 		for rest != "" {
-			var section string
-			section, rest = cutSection(rest)
-			if !yield(Group{data: section}) {
+			var group Group
+			group, rest = cutSection(rest)
+			if !yield(group) {
 				return
 			}
 		}
@@ -90,14 +91,14 @@ func (r *Robots) Records() iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		group := -1
 		for rest := r.data; rest != ""; group++ {
-			var section string
+			var section Group
 			section, rest = cutSection(rest)
-			for w := (walker{data: section}); w.next(); {
-				if w.kind != kindOther {
+			for e := range section.entries() {
+				if e.kind != kindOther {
 					continue
 				}
-				key, value, _ := splitLine(w.text)
-				if !yield(Record{Key: key, Value: value, Line: w.line, Group: group}) {
+				key, value, _ := splitLine(e.text)
+				if !yield(Record{Key: key, Value: value, Line: e.line, Group: group}) {
 					return
 				}
 			}
@@ -107,34 +108,42 @@ func (r *Robots) Records() iter.Seq[Record] {
 
 // Line returns the line number of the group's first user-agent line.
 func (g Group) Line() int {
-	w := walker{data: g.data}
-	w.next()
-	return w.line
+	for e := range g.entries() {
+		return e.line
+	}
+	return 0
 }
 
 // Agents yields the group's user-agent lines.
 func (g Group) Agents() iter.Seq[Agent] {
 	return func(yield func(Agent) bool) {
-		for w := (walker{data: g.data}); w.next(); {
-			if w.kind != kindAgent {
+		for e := range g.entries() {
+			if e.kind != kindAgent {
 				continue
 			}
-			if !yield(Agent{Name: w.text, Token: Token(w.text), Line: w.line}) {
+			if !yield(Agent{Name: e.text, Token: Token(e.text), Line: e.line}) {
 				return
 			}
 		}
 	}
 }
 
+// RuleCount returns how many rules Rules yields.
+func (g Group) RuleCount() int { return g.rules }
+
 // Rules yields the group's rules. Lines with an empty value are no rules and are
 // left out.
 func (g Group) Rules() iter.Seq[Rule] {
 	return func(yield func(Rule) bool) {
-		for w := (walker{data: g.data}); w.next(); {
-			if !w.kind.isRule() || w.text == "" {
+		line := 0
+		for pos := 0; pos < len(g.data); {
+			k, step, start, end := record(g.data, pos)
+			line += step
+			pos = end
+			if !k.isRule() || start == end {
 				continue
 			}
-			if !yield(Rule{Allow: w.kind == kindAllow, Pattern: w.text, Line: w.line}) {
+			if !yield(Rule{Allow: k == kindAllow, Pattern: g.data[start:end], Line: line}) {
 				return
 			}
 		}
@@ -144,10 +153,34 @@ func (g Group) Rules() iter.Seq[Rule] {
 // Names reports whether one of the group's user-agent lines names token, which
 // is compared case-insensitively and whole; "*" asks for the global group.
 func (g Group) Names(token string) bool {
-	for w := (walker{data: g.data}); w.next() && w.kind != kindAllow && w.kind != kindDisallow; {
-		if w.kind == kindAgent && token != "" && equalFold(Token(w.text), token) {
+	for e := range g.entries() {
+		if e.kind.isRule() {
+			return false
+		}
+		if e.kind == kindAgent && token != "" && equalFold(Token(e.text), token) {
 			return true
 		}
 	}
 	return false
+}
+
+// entry is a record of a section.
+type entry struct {
+	kind kind
+	line int
+	text string
+}
+
+func (g Group) entries() iter.Seq[entry] {
+	return func(yield func(entry) bool) {
+		line := 0
+		for pos := 0; pos < len(g.data); {
+			k, step, start, end := record(g.data, pos)
+			line += step
+			pos = end
+			if !yield(entry{k, line, g.data[start:end]}) {
+				return
+			}
+		}
+	}
 }
