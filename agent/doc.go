@@ -50,16 +50,22 @@
 // browser's words, up to the next version, separator or such word. The best one
 // is, in this order: the first behind "compatible;", the first product of the
 // header, a later product outside comments, a versioned item of a comment, any
-// other item. A phrase with a listed name or a bot's word (points 2 and 3) is
-// preferred to one without that stands up to two places before it. URLs and
-// e-mail addresses have no candidates, nor has the word behind "like", nor
-// phrases of generic words alone ("Web Crawler").
+// other item. With a listed name or a bot's word in it (points 2 and 3), the
+// first product comes before a name behind "compatible;" that has none, and a
+// versioned item before a later product that has none. URLs and e-mail
+// addresses have no candidates, nor have the word behind "like", the models of
+// handsets, phrases of generic words alone ("Web Crawler"), and sentences.
 //
-// The product tokens (RFC 9309 §2.2.1) are the phrase; the word in it that
-// names the bot by itself, that is one with a bot's word in it, else the last
-// that is not generic; their documented parents, such as Googlebot for
-// Googlebot-News and Yandex for YandexImages; and if the name stands outside
-// comments, the further products outside comments ("Python/3.11 aiohttp/3.9").
+// The product tokens (RFC 9309 §2.2.1) are, in order of preference:
+//
+//  1. the name, as a phrase;
+//  2. the word in it that names the bot by itself: one with a bot's word in it,
+//     else the only one that is not generic, else the second of two;
+//  3. their documented parents, such as Googlebot for Googlebot-News and Yandex
+//     for YandexImages;
+//  4. if the name stands outside comments, the further products outside
+//     comments: aiohttp for "Python/3.11 aiohttp/3.9".
+//
 // Group names are compared whole, so that a group named after a generic or a
 // browser's word ("bot", "Mozilla", "compatible") captures nobody. A browser
 // has no token: it obeys "*".

@@ -18,7 +18,7 @@ func ExampleIdentify() {
 	}
 	// Output:
 	// true "YandexImages" ["YandexImages" "Yandex"]
-	// true "Screaming Frog SEO Spider" ["Screaming Frog SEO Spider" "Frog" "Googlebot"]
+	// true "Screaming Frog SEO Spider" ["Screaming Frog SEO Spider" "Googlebot"]
 	// false "" []
 	// true "" []
 }

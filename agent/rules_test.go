@@ -100,6 +100,8 @@ func TestTokenDerivation(t *testing.T) {
 		{"version behind a space", "Acmebot 1.0 (+https://a.example)", []string{"Acmebot"}},
 		{"phrase and telling word", "Acme! Slurp/1", []string{"Acme! Slurp", "Slurp"}},
 		{"generic words tell nothing", "Acme Web Crawler/1", []string{"Acme Web Crawler", "Acme"}},
+		{"the second of two words", "Acme Finder/1", []string{"Acme Finder", "Finder"}},
+		{"no guess among more", "Acme Finder Deluxe/1", []string{"Acme Finder Deluxe"}},
 		{"generic words alone", "Web Crawler/1.0", nil},
 		{"a sentence", "A b c d e f g h/1.0", nil},
 		{"too long", strings.Repeat("a", maxToken+1), nil},
@@ -117,7 +119,7 @@ func TestTokenDerivation(t *testing.T) {
 		{"parent of a family", "Googlebot-Image/1.0", []string{"Googlebot-Image", "Googlebot"}},
 		{"no parent of its own", "Mozilla/5.0 (compatible; Googlebot/2.1)", []string{"Googlebot"}},
 		{"parent of a prefix", "YandexBot/3.0", []string{"YandexBot", "Yandex"}},
-		{"parent of a phrase", "Screaming Frog SEO Spider/5.1", []string{"Screaming Frog SEO Spider", "Frog", "Googlebot"}},
+		{"parent of a phrase", "Screaming Frog SEO Spider/5.1", []string{"Screaming Frog SEO Spider", "Googlebot"}},
 		{"parent of one name", "Mozilla/5.0 (compatible; bingbot/2.0)", []string{"bingbot", "msnbot"}},
 		{"a browser", chrome, nil},
 	}

@@ -54,17 +54,24 @@ func (id *identity) add(token string) {
 }
 
 // tellingWord returns the word of a phrase that names the bot by itself: one
-// that says it is a bot's, else the last one; generic words never.
+// that says it is a bot's, else the only one that is not generic, else the
+// second of two. Any other word would be a guess.
 func tellingWord(phrase string) string {
 	var last string
+	words, telling := 0, 0
 	for w := range strings.SplitSeq(phrase, " ") {
+		words++
 		switch c := lookup(w); {
 		case c&(generic|browser) != 0:
 		case c&(automated|listed) != 0 || fragmentClass(w)&automated != 0:
 			return w
 		default:
+			telling++
 			last = w
 		}
+	}
+	if telling > 1 && words > 2 {
+		return ""
 	}
 	return last
 }
