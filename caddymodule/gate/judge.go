@@ -2,6 +2,7 @@ package gate
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -85,23 +86,36 @@ func (g *Gate) judgeConnect(x *exchange.Exchange, r *http.Request) {
 	g.app.Judge().DecideTunnel(r.Context(), g.policy, &x.Subject, &x.Record)
 }
 
-// checkTarget refuses a template that can never become an http URL.
+// checkTarget refuses a template that can never become an http URL, as far as
+// its text tells in front of the first placeholder.
 func checkTarget(template string) error {
-	scheme, rest, found := strings.Cut(template, "://")
 	if strings.HasPrefix(template, "{") {
 		return nil
 	}
-	if !found || rest == "" || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
+	scheme, rest, found := strings.Cut(template, "://")
+	if !found || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
 		return &targetError{template}
 	}
-	authority, _, _ := strings.Cut(rest, "/")
-	if authority == "" {
-		return &targetError{template}
+	end := strings.IndexAny(rest, "/?#{")
+	if end < 0 {
+		end = len(rest)
 	}
-	if strings.Contains(authority, "@") {
+	authority, open := rest[:end], strings.HasPrefix(rest[end:], "{")
+	switch {
+	case strings.Contains(authority, "@"):
 		return errors.New("target: carries user information; leave credentials to the job")
+	case authority == "" && !open:
+		return &targetError{template}
+	case authority != "" && !strings.HasPrefix(authority, "["):
+		// A placeholder may go on with the name that the text begins.
+		if open {
+			authority = strings.TrimRight(authority, ".-")
+		}
+		if _, err := origin.New(scheme, authority); err != nil {
+			return fmt.Errorf("target: %w", err)
+		}
 	}
-	if _, err := url.Parse(strings.NewReplacer("{", "", "}", "").Replace(template)); err != nil {
+	if _, err := url.Parse("http://host/" + strings.NewReplacer("{", "", "}", "").Replace(rest[end:])); err != nil {
 		return &targetError{template}
 	}
 	return nil
