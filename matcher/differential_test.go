@@ -197,8 +197,11 @@ func (g generator) path(o *oracle) string {
 			s += "?" + g.piece()
 		}
 	}
-	if g.IntN(200) == 0 {
+	switch g.IntN(200) {
+	case 0:
 		s = "/robots.txt"
+	case 1, 2, 3, 4, 5, 6:
+		s += strings.Repeat(g.piece()+g.piece()+g.piece(), longForm/2) + g.piece()
 	}
 	return s
 }

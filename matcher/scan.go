@@ -75,6 +75,15 @@ func load(s string) uint64 {
 // best returns the rule of highest precedence that matches form and has more
 // than rank, nil without one. octets are those of form.
 func (l *scanList) best(form string, octets octetSet, rank uint64) *rule {
+	if len(form) < longForm || len(l.rules) < manyScanned {
+		return l.search(form, octets, rank, nil)
+	}
+	where := newPlaces(form)
+	defer where.done()
+	return l.search(form, octets, rank, where)
+}
+
+func (l *scanList) search(form string, octets octetSet, rank uint64, where *places) *rule {
 	first := load(form)
 	for i := range l.probes {
 		p := &l.probes[i]
@@ -85,7 +94,7 @@ func (l *scanList) best(form string, octets octetSet, rank uint64) *rule {
 		if r.rank < rank {
 			return nil
 		}
-		if r.matches(form) {
+		if r.matches(form, where) {
 			return &r.rule
 		}
 	}
@@ -94,28 +103,32 @@ func (l *scanList) best(form string, octets octetSet, rank uint64) *rule {
 
 // matches reports whether the pattern matches a form whose first octets fit. It
 // never backtracks: the leftmost place for what stands between two "*" leaves
-// the most room for the rest, so it costs at most the length of both.
-func (r *scanRule) matches(form string) bool {
+// the most room for the rest, so it costs at most the length of both. where is
+// of the form, or nil.
+func (r *scanRule) matches(form string, where *places) bool {
 	text := r.text()
 	if r.firstStar < 0 {
 		return strings.HasPrefix(form, text) && (len(form) == len(text) || !r.atEnd())
 	}
-	prefix := int(r.firstStar)
+	prefix, last := int(r.firstStar), int(r.lastStar)
 	if prefix > 8 && !strings.HasPrefix(form, text[:prefix]) {
 		return false
 	}
-	form, text = form[prefix:], text[prefix+1:]
+	end, segments := len(form), text[prefix+1:]
 	if r.atEnd() {
-		last := int(r.lastStar) - prefix // where the last segment begins in text
-		if !strings.HasSuffix(form, text[last:]) {
+		end -= len(text) - last - 1
+		if end < prefix || form[end:] != text[last+1:] {
 			return false
 		}
-		if last == 0 {
+		if last == prefix {
 			return true
 		}
-		form, text = form[:len(form)-len(text)+last], text[:last-1]
+		segments = text[prefix+1 : last]
 	}
-	return containsSegments(form, text)
+	if where != nil {
+		return where.containsSegments(prefix, end, segments)
+	}
+	return containsSegments(form[prefix:end], segments)
 }
 
 // containsSegments reports whether what stands between the "*" of text occurs in
