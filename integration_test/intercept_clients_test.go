@@ -314,4 +314,3 @@ func textOf(dom string) string {
 	}
 	return strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">", "&quot;", `"`).Replace(strings.TrimSpace(dom))
 }
-

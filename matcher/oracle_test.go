@@ -167,7 +167,8 @@ func oracleNormal(symbol string) string {
 		}
 		return escape
 	}
-	if strings.Contains(unreserved+":/?#[]@!&'()+,;=%", symbol) {
+	const kept = unreserved + ":/?#[]@!&'()+,;=%"
+	if strings.Contains(kept, symbol) {
 		return symbol
 	}
 	octet := []rune(symbol)[0]

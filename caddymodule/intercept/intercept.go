@@ -142,7 +142,7 @@ func (i *Intercept) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 		// Content of a CONNECT would be waited for before the answer.
 		w.Header().Set("Connection", "close")
 		i.refuse(w, r, func(x *exchange.Exchange) { x.BadTarget(err) })
-		return nil
+		return nil //nolint:nilerr // the refusal is the answer, and its record holds the error
 	}
 	if i.skips(o.Host) {
 		return next.ServeHTTP(w, r)
@@ -153,7 +153,7 @@ func (i *Intercept) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 			x.Record.Aim(origin.Target{Origin: o, Path: "/"})
 			judge.DenyDial(&x.Record, err)
 		})
-		return nil
+		return nil //nolint:nilerr // the refusal is the answer, and its record holds the error
 	}
 	// Each request inside has its line in the access log and its record.
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)

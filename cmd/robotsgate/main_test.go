@@ -95,7 +95,7 @@ func wantError(err error, words []string) error {
 	}
 	for _, word := range words {
 		if !strings.Contains(err.Error(), word) {
-			return fmt.Errorf("the refusal lacks %q:\n\t%v", word, err)
+			return fmt.Errorf("the refusal lacks %q:\n\t%w", word, err)
 		}
 	}
 	return nil
