@@ -79,6 +79,7 @@ type content struct {
 	// it.
 	packed   atomic.Pointer[[]byte]
 	archived atomic.Bool
+	matched  atomic.Bool
 	matchers atomic.Pointer[[]cachedMatcher]
 	holder   atomic.Pointer[entry]
 }
@@ -103,7 +104,7 @@ const (
 )
 
 // Matcher returns the matcher of these rules for the product tokens in order
-// of preference. Token lists seen before cost no allocation.
+// of preference. Once it is remembered it costs no allocation.
 func (c *content) Matcher(tokens ...string) *matcher.Matcher {
 	if list := c.matchers.Load(); list != nil {
 		for i := range *list {
@@ -115,11 +116,12 @@ func (c *content) Matcher(tokens ...string) *matcher.Matcher {
 	return c.newMatcher(slices.Clone(tokens))
 }
 
-// newMatcher makes a matcher and remembers it. Lists that lead to the same
-// group share one matcher.
+// newMatcher makes a matcher and remembers it, from the second on: a matcher
+// takes more room than the rules it is made of, and a broad crawl asks most
+// origins once. Lists that lead to the same group share one matcher.
 func (c *content) newMatcher(tokens []string) *matcher.Matcher {
 	m := matcher.New(c.Robots, tokens...)
-	if tokenBytes(tokens) > maxTokenBytes {
+	if !c.matched.Swap(true) || tokenBytes(tokens) > maxTokenBytes {
 		return m
 	}
 	for i := range tokens {
@@ -162,8 +164,8 @@ func tokenBytes(tokens []string) int {
 // The bytes that the fixed parts of things take, as the allocator rounds them.
 // TestCountedBytes holds the sum against the heap.
 const (
-	copyBytes    = 256
-	contentBytes = 112
+	copyBytes    = 208
+	contentBytes = 80
 	matcherBytes = 48
 	packedBytes  = 40
 )

@@ -80,7 +80,7 @@ type entry struct {
 }
 
 // entryBytes counts an entry with its node and slots in the tables.
-const entryBytes = 416
+const entryBytes = 208
 
 func (e *entry) size() int {
 	return entryBytes + rounded(e.key.origin.Host, e.key.token) + e.state.Load().size()

@@ -50,7 +50,7 @@ type failure struct {
 
 // stateBytes and failureBytes count the structs.
 const (
-	stateBytes   = 64
+	stateBytes   = 48
 	failureBytes = 96
 )
 
