@@ -2,6 +2,7 @@ package cache
 
 import (
 	"hash/maphash"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,6 +35,9 @@ type Shared struct {
 	slots   slots
 
 	plan plan
+
+	gcPercent  atomic.Int32
+	destructed atomic.Bool
 }
 
 // key names an entry. token is empty but for answers that vary by User-Agent.
@@ -95,12 +99,18 @@ func NewShared() *Shared {
 		Weigher:       func(_ slot, e *entry) uint32 { return uint32(e.size()) },
 		OnDeletion:    s.deleted,
 	})
+	s.gcPercent.Store(defaultPercent)
+	s.watchGarbage()
 	return s
 }
 
 // Destruct ends all fetches. It is called when the last configuration that uses
 // the Shared is gone.
 func (s *Shared) Destruct() error {
+	s.destructed.Store(true)
+	if s.gcPercent.Swap(defaultPercent) != defaultPercent {
+		debug.SetGCPercent(defaultPercent)
+	}
 	s.mu.Lock()
 	for _, f := range s.flights {
 		f.cancel(errShutdown)
