@@ -162,6 +162,11 @@ func (e *Egress) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	dropUpgrades(r.Header)
 	f := &forward{exchange: x, target: target, forwarded: forwardedHeaders(r.Header)}
 	r = r.WithContext(context.WithValue(r.Context(), forwardKey{}, f))
+	if r.ProtoMajor == 1 && r.Body != http.NoBody {
+		// An origin may answer while the client still sends. Go's server
+		// would then throw away what has not been read, without a word.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+	}
 	if err := e.engine.ServeHTTP(w, r, next); err != nil {
 		e.answer(x, w, r, err)
 	}

@@ -44,7 +44,10 @@ func (r *Rig) Get(url string, header ...string) *Response {
 func (r *Rig) Ask(method, url string, header ...string) *Response {
 	r.t.Helper()
 	_, rest, _ := strings.Cut(url, "://")
-	host, _, _ := strings.Cut(rest, "/")
+	host := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		host = rest[:end]
+	}
 	lines := append([]string{method + " " + url + " HTTP/1.1", "Host: " + host, "User-Agent: examplebot/1.0"}, header...)
 	return r.Raw(method, strings.Join(lines, "\r\n")+"\r\n\r\n")
 }

@@ -266,6 +266,9 @@ func head(reader *bufio.Reader) io.Reader {
 	for {
 		line, err := reader.ReadSlice('\n')
 		out.Write(line)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
 		if err != nil || len(bytes.TrimRight(line, "\r\n")) == 0 {
 			return &out
 		}
