@@ -53,13 +53,3 @@ func octetsOf(s string) octetSet {
 	}
 	return all
 }
-
-// normalize returns the form F1 of a path and query and the set of its octets.
-func normalize(pathQuery string) (string, octetSet) {
-	octets := octetsOf(pathQuery)
-	if octets&^present == 0 {
-		return pathQuery, octets
-	}
-	form := parser.Normalize(pathQuery)
-	return form, octetsOf(form)
-}

@@ -35,8 +35,9 @@ func (f Form) String() string {
 }
 
 // Forms returns the forms F1 to F5 of a path and query, in this order.
-func Forms(pathQuery string) [5]string {
-	f1 := Normalize(pathQuery)
+func Forms(pathQuery string) [5]string { return formsOf(Normalize(pathQuery)) }
+
+func formsOf(f1 string) [5]string {
 	path, query := cutQuery(f1)
 	forms := [5]string{f1}
 	path = removeDotSegments(path)

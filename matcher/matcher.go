@@ -110,7 +110,13 @@ func (m *Matcher) Match(pathQuery string) Verdict {
 	if pathQuery == robotsPath {
 		return Verdict{Allowed: true}
 	}
-	return m.match(normalize(pathQuery))
+	octets := octetsOf(pathQuery)
+	if octets&^present == 0 {
+		return m.match(pathQuery, octets)
+	}
+	var room [shortForm]byte
+	form := normalIn(room[:0], pathQuery)
+	return m.match(form, octetsOf(form))
 }
 
 // MatchStrict decides like Match and then in the forms F2 to F5. The request is
@@ -122,7 +128,18 @@ func (m *Matcher) MatchStrict(pathQuery string) (Verdict, Form) {
 	if pathQuery == robotsPath {
 		return Verdict{Allowed: true}, 0
 	}
-	f1, octets := normalize(pathQuery)
+	octets := octetsOf(pathQuery)
+	if octets&^present == 0 {
+		return m.matchForms(pathQuery, octets)
+	}
+	var room [shortForm]byte
+	f1 := normalIn(room[:0], pathQuery)
+	return m.matchForms(f1, octetsOf(f1))
+}
+
+// matchForms decides on f1, which is in form F1 and consists of octets, and on
+// the forms that follow from it.
+func (m *Matcher) matchForms(f1 string, octets octetSet) (Verdict, Form) {
 	verdict := m.match(f1, octets)
 	if !verdict.Allowed {
 		return verdict, F1
@@ -130,7 +147,7 @@ func (m *Matcher) MatchStrict(pathQuery string) (Verdict, Form) {
 	if sameForms(f1, octets) {
 		return verdict, 0
 	}
-	forms := Forms(pathQuery)
+	forms := formsOf(f1)
 	for i := 1; i < len(forms); i++ {
 		if forms[i] == forms[i-1] {
 			continue

@@ -12,8 +12,8 @@ import (
 // be absent, in next to no time.
 type places struct {
 	form   string
-	levels [7]level // of windows of 1, 2, 4 … 64 octets
-	hashes []uint32 // scratch of build
+	levels [maxLevel + 1]level // of windows of 1, 2, 4 … octets
+	hashes []uint32            // scratch of build
 }
 
 // level is all windows of a length, by their hash.
@@ -23,10 +23,10 @@ type level struct {
 	starts  []uint32 // where windows begin in the form, rising in each bucket
 }
 
-// Patterns and forms from which on places is used.
 const (
-	manyScanned = 64
-	longForm    = 512
+	manyScanned = 64  // rules and
+	longForm    = 512 // octets of a form from which on places is used
+	maxLevel    = 14  // the longest windows have 1<<maxLevel octets
 )
 
 var placesPool = sync.Pool{New: func() any { return new(places) }}
@@ -55,11 +55,11 @@ func (p *places) next(segment string, from int) int {
 	if p.form[from:from+len(segment)] == segment {
 		return from
 	}
-	k := bits.Len(uint(min(len(segment), 64))) - 1
+	k := min(bits.Len(uint(len(segment)))-1, maxLevel)
 	window := 1 << k
 	l := p.level(k)
-	// The windows at both ends of the segment cover it, or most of it if it is
-	// long. The rarer one shows where to look.
+	// The windows at both ends of the segment cover it. The rarer one shows where
+	// to look.
 	candidates, shift := l.bucket(windowHash(segment[:window])), 0
 	if rear := l.bucket(windowHash(segment[len(segment)-window:])); len(rear) < len(candidates) {
 		candidates, shift = rear, len(segment)-window

@@ -78,7 +78,7 @@ func (l *scanList) best(form string, octets octetSet, rank uint64) *rule {
 	if len(form) < longForm || len(l.rules) < manyScanned {
 		return l.search(form, octets, rank, nil)
 	}
-	where := newPlaces(form)
+	where := newPlaces(strings.Clone(form)) // which may be on the stack
 	defer where.done()
 	return l.search(form, octets, rank, where)
 }

@@ -11,10 +11,15 @@ import "strings"
 func Normalize(pathQuery string) string {
 	for i := range len(pathQuery) {
 		if octets[pathQuery[i]]&plain == 0 {
-			return string(appendNormal(make([]byte, 0, len(pathQuery)+16), pathQuery, i, false))
+			return string(AppendNormal(make([]byte, 0, len(pathQuery)+16), pathQuery))
 		}
 	}
 	return pathQuery
+}
+
+// AppendNormal appends the normal form that [Normalize] returns to dst.
+func AppendNormal(dst []byte, pathQuery string) []byte {
+	return appendNormal(dst, pathQuery, false)
 }
 
 // NormalizePattern returns the normal form of a path pattern as written. In
@@ -25,17 +30,17 @@ func NormalizePattern(written string) (text string, atEnd bool) {
 	text, atEnd = strings.CutSuffix(written, "$")
 	for i := range len(text) {
 		if octets[text[i]]&plain == 0 && text[i] != '*' {
-			return string(appendNormal(make([]byte, 0, len(text)+16), text, i, true)), atEnd
+			return string(appendNormal(make([]byte, 0, len(text)+16), text, true)), atEnd
 		}
 	}
 	return text, atEnd
 }
 
-// appendNormal appends the normal form of s, whose first n octets are in it.
-func appendNormal(buf []byte, s string, n int, wildcards bool) []byte {
+// appendNormal appends the normal form of s, in which "*" is an operator if there
+// are wildcards.
+func appendNormal(buf []byte, s string, wildcards bool) []byte {
 	const upperHex = "0123456789ABCDEF"
-	buf = append(buf, s[:n]...)
-	for i := n; i < len(s); i++ {
+	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
 		case octets[c]&plain != 0 || c == '*' && wildcards:

@@ -77,6 +77,12 @@ var hostile = []struct {
 			return "/*" + strings.Repeat("a", 51+i%200) + "b" + strings.Repeat("a", i/200)
 		}
 	}},
+	{"long runs of a", func(rng *rand.Rand) (string, func(int) string) {
+		n := 1000 + rng.IntN(3000)
+		return stretch(strings.Repeat("a", n) + "b"), func(i int) string {
+			return "/*" + strings.Repeat("a", n+1+i%1000) + "b" + strings.Repeat("a", n+1+i%7)
+		}
+	}},
 	{"two letters", func(rng *rand.Rand) (string, func(int) string) {
 		return stretch(letters(rng, 2, 4000)), func(int) string {
 			p := "/"
