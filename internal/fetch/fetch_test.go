@@ -3,10 +3,12 @@ package fetch_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/url"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -344,6 +346,41 @@ func TestR23_NeverOverHTTP(t *testing.T) {
 	if n := len(o.Log("expired.test")); n != 0 {
 		t.Errorf("%d requests were sent", n)
 	}
+}
+
+// HTTP/2 is not offered, so its faults do not reach us; padding in the chunk
+// headers does.
+func TestR24_NoHTTP2(t *testing.T) {
+	t.Parallel()
+	offered := make(chan []string, 1)
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		offered <- hello.SupportedProtos
+		return nil, errors.New("seen enough")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			_ = conn.(*tls.Conn).Handshake()
+			_ = conn.Close()
+		}
+	}()
+	f := fetch.New(fetch.Config{Timeout: deadline})
+	check(t, f.Fetch(t.Context(), fetch.Request{Origin: at(t, "https://"+l.Addr().String())}), noAnswer(fetch.CauseTLS))
+	if got := <-offered; !slices.Equal(got, []string{"http/1.1"}) {
+		t.Errorf("offered %q", got)
+	}
+}
+
+func TestR24_ChunkPadding(t *testing.T) {
+	t.Parallel()
+	o := faultorigin.Start(t)
+	o.Set("padded.test", faultorigin.Raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"+
+		strings.Repeat("1;"+strings.Repeat("x", 3000)+"\r\n#\r\n", 1000)+"0\r\n\r\n"))
+	result := newFetcher(o, nil).Fetch(t.Context(), fetch.Request{Origin: at(t, "http://padded.test")})
+	check(t, result, badAnswer(fetch.CauseTruncated, 200))
 }
 
 func TestR31_UserAgent(t *testing.T) {
