@@ -21,6 +21,7 @@ import (
 	"github.com/robotsgate/robotsgate/internal/fetch"
 	"github.com/robotsgate/robotsgate/internal/judge"
 	"github.com/robotsgate/robotsgate/internal/origin"
+	"github.com/robotsgate/robotsgate/internal/store"
 )
 
 func init() {
@@ -53,12 +54,17 @@ type App struct {
 	// Default: the system's servers.
 	Resolvers []string `json:"resolvers,omitempty"`
 
+	// How long robots.txt bodies, their histories and the gates' policies stay
+	// in storage for `robots verify`. Default: `8760h` (1 year).
+	Archive caddy.Duration `json:"archive,omitempty"`
+
 	ctx     caddy.Context
 	logger  *zap.Logger
 	engine  *engine
 	events  *caddyevents.App
 	guard   *dialguard.Guard
 	fetcher *fetch.Fetcher
+	store   *store.Store
 	cache   *cache.Cache
 	judge   *judge.Judge
 	// policies of the gates of this configuration.
@@ -154,6 +160,12 @@ func (a *App) provisionCache() error {
 		Timeout: time.Duration(a.Fetch.Timeout), MaxBody: a.Fetch.MaxBody,
 		MaxRedirects: a.Fetch.MaxRedirects, Version: a.version,
 	})
+	if *a.Cache.Persist {
+		a.store = store.New(a.ctx.Storage(), store.Config{
+			Archive: time.Duration(a.Archive), Stale: time.Duration(a.Cache.Stale),
+			OnError: a.storageFailed,
+		})
+	}
 	a.cache = cache.New(a.engine.shared, cache.Config{
 		MaxSize: uint64(a.Cache.MaxSize),
 		TTL:     time.Duration(a.Cache.TTL), MinTTL: time.Duration(a.Cache.MinTTL),
@@ -161,6 +173,7 @@ func (a *App) provisionCache() error {
 		RetryMin: time.Duration(a.Cache.RetryMin), RetryMax: time.Duration(a.Cache.RetryMax),
 		MaxInFlight: a.Fetch.MaxInFlight, Timeout: time.Duration(a.Fetch.Timeout),
 		UserAgent: a.Fetch.UserAgent,
+		Store:     a.store,
 		Fetch:     a.fetcher.Fetch,
 		OnFetch: func(request fetch.Request, result fetch.Result, took time.Duration) {
 			a.engine.metrics.fetched(result.Cause, took)
@@ -173,6 +186,10 @@ func (a *App) provisionCache() error {
 
 // Start lets this configuration's limits and background work take over.
 func (a *App) Start() error {
+	if a.store != nil {
+		a.store.Start()
+		a.archivePolicies()
+	}
 	a.cache.Start()
 	return nil
 }
@@ -181,6 +198,9 @@ func (a *App) Start() error {
 // the next one.
 func (a *App) Stop() error {
 	a.cache.Stop()
+	if a.store != nil {
+		a.store.Stop()
+	}
 	return nil
 }
 

@@ -38,6 +38,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //			min_ttl  <duration>
 //			stale    <duration>
 //			retry    <min> <max>
+//			persist  on|off
 //		}
 //		fetch {
 //			timeout       <duration>
@@ -51,6 +52,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		deny_ranges  <cidr...>
 //		ports        <port|from-to...>
 //		resolvers    <ip[:port]...>
+//		archive      <duration>
 //	}
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
@@ -61,6 +63,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"allow_ranges": func() error { return grammar.Words(d, &a.AllowRanges) },
 		"deny_ranges":  func() error { return grammar.Words(d, &a.DenyRanges) },
 		"ports":        func() error { return grammar.Words(d, &a.Ports) },
+		"archive":      func() error { return grammar.Duration(d, &a.Archive) },
 		"resolvers":    func() error { return grammar.Words(d, &a.Resolvers) },
 	})
 }
@@ -73,6 +76,7 @@ func (c *Cache) unmarshal(d *caddyfile.Dispenser) error {
 		"min_ttl":  func() error { return grammar.Duration(d, &c.MinTTL) },
 		"stale":    func() error { return grammar.Duration(d, &c.Stale) },
 		"retry":    func() error { return grammar.Durations(d, &c.RetryMin, &c.RetryMax) },
+		"persist":  func() error { return grammar.Switch(d, &c.Persist) },
 	})
 }
 

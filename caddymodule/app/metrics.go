@@ -29,6 +29,7 @@ type metrics struct {
 	fetchDuration    prometheus.Histogram
 	lookups          *prometheus.CounterVec
 	dialsDenied      *prometheus.CounterVec
+	storageErrors    *prometheus.CounterVec
 	gauges           []prometheus.Collector
 	tunnels          tunnelMetrics
 }
@@ -42,6 +43,7 @@ func newMetrics(shared *cache.Shared) *metrics {
 		lookups:          counters("cache_lookups_total", "Lookups of robots.txt files by where the answer came from.", "source"),
 		dialsDenied:      counters("dial_denied_total", "Dials that the address guard refused, by address class.", "class"),
 		tunnels:          newTunnelMetrics(),
+		storageErrors:    counters("storage_errors_total", "Failures of storage by operation.", "op"),
 		gauges: []prometheus.Collector{
 			gauge("cache_entries", "Origins held in memory.", func() float64 { return float64(shared.Stats().Entries) }),
 			gauge("cache_bytes", "Bytes of memory that those origins take.", func() float64 { return float64(shared.Stats().Bytes) }),
@@ -73,7 +75,7 @@ func gauge(name, help string, read func() float64) prometheus.Collector {
 // kept by a test is not) is left as it is.
 func (m *metrics) register(registry prometheus.Registerer) error {
 	collectors := append([]prometheus.Collector{
-		m.decisions, m.decisionDuration, m.fetches, m.fetchDuration, m.lookups, m.dialsDenied,
+		m.decisions, m.decisionDuration, m.fetches, m.fetchDuration, m.lookups, m.dialsDenied, m.storageErrors,
 	}, m.gauges...)
 	collectors = append(collectors, m.tunnels.collectors()...)
 	for _, c := range collectors {

@@ -31,6 +31,10 @@ type Cache struct {
 
 	// Longest pause between retries. Default: `15m`.
 	RetryMax caddy.Duration `json:"retry_max,omitempty"`
+
+	// Whether copies are kept in Caddy's storage, shared by every gate on
+	// that storage, with what `robots verify` needs. Default: `true`.
+	Persist *bool `json:"persist,omitempty"`
 }
 
 // Fetch says how robots.txt files are fetched.
@@ -71,6 +75,7 @@ const (
 	minMaxBody      = 500 << 10
 	minRedirects    = 5
 	defaultInFlight = 256
+	defaultArchive  = 365 * 24 * time.Hour
 )
 
 // defaults fills in what is not configured and refuses what cannot be.
@@ -81,6 +86,10 @@ func (a *App) defaults() error {
 	if a.Fetch == nil {
 		a.Fetch = new(Fetch)
 	}
+	if a.Archive < 0 {
+		return fmt.Errorf("archive: %s is negative", time.Duration(a.Archive))
+	}
+	orDuration(&a.Archive, defaultArchive)
 	if err := a.Cache.defaults(); err != nil {
 		return fmt.Errorf("cache %w", err)
 	}
@@ -91,6 +100,10 @@ func (a *App) defaults() error {
 }
 
 func (c *Cache) defaults() error {
+	if c.Persist == nil {
+		c.Persist = new(bool)
+		*c.Persist = true
+	}
 	orSize(&c.MaxSize, defaultMaxSize)
 	orDuration(&c.TTL, maxTTL)
 	orDuration(&c.MinTTL, min(defaultMinTTL, time.Duration(c.TTL)))

@@ -185,3 +185,14 @@ func OneOf(d *caddyfile.Dispenser, value *string, allowed ...string) error {
 	*value = d.Val()
 	return noMore(d, name)
 }
+
+// Switch reads on or off.
+func Switch(d *caddyfile.Dispenser, value **bool) error {
+	var word string
+	if err := OneOf(d, &word, "on", "off"); err != nil {
+		return err
+	}
+	on := word == "on"
+	*value = &on
+	return nil
+}

@@ -17,3 +17,6 @@ func NewCopy(state State, status int, body []byte) *Copy {
 	}
 	return &Copy{content: c, State: state, Status: status}
 }
+
+// MarkArchived notes that the body is safely in storage.
+func (c *Copy) MarkArchived() { c.archived.Store(true) }

@@ -53,6 +53,12 @@ type overrides struct {
 	hosts   map[string][]*override
 	// suffixes are sorted, the longest first, each with its leading dot.
 	suffixes []suffixOverride
+	files    []overrideFile
+}
+
+type overrideFile struct {
+	copy *cache.Copy
+	body []byte
 }
 
 type suffixOverride struct {
@@ -78,6 +84,9 @@ func (all *overrides) add(o *Override) error {
 	compiled, err := o.compile()
 	if err != nil {
 		return err
+	}
+	if compiled.copy != nil {
+		all.files = append(all.files, overrideFile{compiled.copy, o.Robots})
 	}
 	switch {
 	case strings.Contains(o.Origin, "://"):
@@ -158,6 +167,21 @@ func (all *overrides) find(o origin.Origin, now time.Time) *override {
 		}
 	}
 	return nil
+}
+
+// EachFile calls archive with every file that overrides follow, by its hash,
+// and with what notes that the file is safely archived.
+func (p *Compiled) EachFile(archive func(sum string, body []byte, done func(error))) {
+	if p.overrides == nil {
+		return
+	}
+	for _, file := range p.overrides.files {
+		archive(file.copy.SHA256, file.body, func(err error) {
+			if err == nil {
+				file.copy.MarkArchived()
+			}
+		})
+	}
 }
 
 // Expired returns the origins of overrides that no longer apply at that time.

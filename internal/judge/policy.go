@@ -76,6 +76,7 @@ type Compiled struct {
 	Policy
 	// Hash is the hex SHA-256 of the policy's canonical JSON.
 	Hash       string
+	canonical  []byte
 	identifier *agent.Identifier
 	onStatus   map[int]string
 	onClass    [10]string
@@ -118,11 +119,10 @@ func (p Policy) Compile() (*Compiled, error) {
 		return nil, err
 	}
 	c.identifier = agent.NewIdentifier(p.Bots, p.NotBots)
-	canonical, err := json.Marshal(p)
-	if err != nil {
+	if c.canonical, err = json.Marshal(p); err != nil {
 		return nil, fmt.Errorf("encoding the policy: %w", err)
 	}
-	sum := sha256.Sum256(canonical)
+	sum := sha256.Sum256(c.canonical)
 	c.Hash = hex.EncodeToString(sum[:])
 	return c, nil
 }
@@ -163,6 +163,9 @@ func (c *Compiled) addStatus(rule StatusRule) error {
 	c.onStatus[code] = rule.Action
 	return nil
 }
+
+// Canonical is the policy's JSON, whose hash is Hash.
+func (c *Compiled) Canonical() []byte { return c.canonical }
 
 // statusAction is the configured meaning of a status of robots.txt, "" where
 // the access results of RFC 9309 hold.

@@ -106,6 +106,16 @@ func (s *Store) Save(r Record, body []byte, archived func(error)) {
 	})
 }
 
+// PutBody archives a body that no origin gave, such as the file of an override,
+// under its SHA-256. It returns at once; archived is called when the body is
+// safely in storage, or with an error.
+func (s *Store) PutBody(sum string, body []byte, archived func(error)) {
+	s.enqueue(job{
+		size: len(body), done: archived,
+		run: func(ctx context.Context) error { return s.saveBody(ctx, sum, body) },
+	})
+}
+
 // save writes the body first: a record must never name a body that is not
 // there.
 func (s *Store) save(ctx context.Context, r Record, body []byte) error {
