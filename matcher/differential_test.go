@@ -19,7 +19,7 @@ import (
 func triples(t *testing.T) int {
 	text := os.Getenv("ROBOTSGATE_ORACLE_TRIPLES")
 	if text == "" {
-		return 20_000
+		return 8_000
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {

@@ -12,7 +12,10 @@ import (
 // rulings, as slowly as is convenient: regular expressions, every rule tried.
 // It shares no code with the packages.
 
-type oracle struct{ lines []oracleLine }
+type oracle struct {
+	lines []oracleLine
+	made  map[parser.Rule]oracleRule
+}
 
 type oracleLine struct {
 	no         int
@@ -22,17 +25,20 @@ type oracleLine struct {
 }
 
 var (
-	oracleEnds     = regexp.MustCompile("\r\n|\r|\n")
-	oracleKeyed    = regexp.MustCompile(`(?s)^([^:]*):(.*)$`)
-	oracleTwoWords = regexp.MustCompile(`(?s)^([^ \t]+)[ \t]+([^ \t]+)$`)
-	oracleAgent    = regexp.MustCompile(`(?i)^user[- ]?agent`)
-	oracleAllow    = regexp.MustCompile(`(?i)^allow`)
-	oracleDisallow = regexp.MustCompile(`(?i)^(disallow|dissallow|dissalow|disalow|diasllow|disallaw)`)
-	oracleName     = regexp.MustCompile(`^[A-Za-z0-9_.-]+`)
+	oracleEnds       = regexp.MustCompile("\r\n|\r|\n")
+	oracleKeyed      = regexp.MustCompile(`(?s)^([^:]*):(.*)$`)
+	oracleTwoWords   = regexp.MustCompile(`(?s)^([^ \t]+)[ \t]+([^ \t]+)$`)
+	oracleAgent      = regexp.MustCompile(`(?i)^user[- ]?agent`)
+	oracleAllow      = regexp.MustCompile(`(?i)^allow`)
+	oracleDisallow   = regexp.MustCompile(`(?i)^(disallow|dissallow|dissalow|disalow|diasllow|disallaw)`)
+	oracleSlashes    = regexp.MustCompile("/+")
+	oracleSeparators = regexp.MustCompile(`(?i)%2f|%5c|\\`)
+	oracleParams     = regexp.MustCompile(`;[^/]*`)
+	oracleName       = regexp.MustCompile(`^[A-Za-z0-9_.-]+`)
 )
 
 func newOracle(file string) *oracle {
-	o := &oracle{}
+	o := &oracle{made: map[parser.Rule]oracleRule{}}
 	seenAgent, lastAgent := false, false
 	for i, line := range oracleEnds.Split(oracleText(file), -1) {
 		if len(line) > 16663 {
@@ -88,6 +94,7 @@ func oracleText(file string) string {
 type oracleRule struct {
 	rule   parser.Rule
 	length int
+	start  string // what a matching URL begins with
 	re     *regexp.Regexp
 }
 
@@ -114,7 +121,11 @@ func (o *oracle) rules(tokens []string) ([]oracleRule, string) {
 					found, inGroup = true, true
 				}
 			case inGroup && l.value != "":
-				rules = append(rules, newOracleRule(parser.Rule{Allow: l.what == "allow", Pattern: l.value, Line: l.no}))
+				r := parser.Rule{Allow: l.what == "allow", Pattern: l.value, Line: l.no}
+				if _, ok := o.made[r]; !ok {
+					o.made[r] = newOracleRule(r)
+				}
+				rules = append(rules, o.made[r])
 			}
 		}
 		if found {
@@ -126,33 +137,44 @@ func (o *oracle) rules(tokens []string) ([]oracleRule, string) {
 
 func newOracleRule(r parser.Rule) oracleRule {
 	text, end := strings.CutSuffix(r.Pattern, "$")
-	length := 0
+	length, start, wild := 0, "", false
 	re := `(?s)\A`
 	for _, symbol := range oracleSymbols(text) {
 		if symbol == "*" {
 			re += ".*"
 			length++
+			wild = true
 			continue
 		}
 		symbol = oracleNormal(symbol)
 		re += regexp.QuoteMeta(symbol)
 		length += len(symbol)
+		if !wild {
+			start += symbol
+		}
 	}
 	if end {
 		re += `\z`
 		length++
 	}
-	return oracleRule{r, length, regexp.MustCompile(re)}
+	return oracleRule{r, length, start, regexp.MustCompile(re)}
 }
 
-var oracleSymbol = regexp.MustCompile(`(?s)%[0-9A-Fa-f]{2}|.`)
-
+// oracleSymbols divides s into escapes and single octets, these as runes because
+// the expressions see runes.
 func oracleSymbols(s string) []string {
-	latin := make([]rune, 0, len(s)) // one rune for each octet, as the expression sees runes
-	for i := range len(s) {
-		latin = append(latin, rune(s[i]))
+	const hex = "0123456789abcdefABCDEF"
+	var symbols []string
+	for len(s) > 0 {
+		if len(s) >= 3 && s[0] == '%' && strings.IndexByte(hex, s[1]) >= 0 && strings.IndexByte(hex, s[2]) >= 0 {
+			symbols = append(symbols, s[:3])
+			s = s[3:]
+		} else {
+			symbols = append(symbols, string(rune(s[0])))
+			s = s[1:]
+		}
 	}
-	return oracleSymbol.FindAllString(string(latin), -1)
+	return symbols
 }
 
 // oracleNormal is the normal form of one symbol: an escape or an octet as rune.
@@ -189,13 +211,12 @@ func oracleForms(path string) []string {
 	if hasQuery {
 		query = "?" + query
 	}
-	slashes := regexp.MustCompile("/+")
 	f2 := oracleDots(p)
-	f3 := slashes.ReplaceAllString(f2, "/")
-	f4 := regexp.MustCompile(`(?i)%2f|%5c|\\`).ReplaceAllString(f3, "/")
-	f4 = slashes.ReplaceAllString(oracleDots(f4), "/")
-	f5 := regexp.MustCompile(`;[^/]*`).ReplaceAllString(f4, "")
-	f5 = slashes.ReplaceAllString(oracleDots(f5), "/")
+	f3 := oracleSlashes.ReplaceAllString(f2, "/")
+	f4 := oracleSeparators.ReplaceAllString(f3, "/")
+	f4 = oracleSlashes.ReplaceAllString(oracleDots(f4), "/")
+	f5 := oracleParams.ReplaceAllString(f4, "")
+	f5 = oracleSlashes.ReplaceAllString(oracleDots(f5), "/")
 	return []string{f1, f2 + query, f3 + query, f4 + query, f5 + query}
 }
 
@@ -222,7 +243,7 @@ func oracleDots(path string) string {
 func oracleDecide(rules []oracleRule, form string) Verdict {
 	best, verdict := -1, Verdict{Allowed: true}
 	for _, r := range rules {
-		if r.length < best || !r.re.MatchString(form) {
+		if r.length < best || !strings.HasPrefix(form, r.start) || !r.re.MatchString(form) {
 			continue
 		}
 		if r.length > best || r.rule.Allow && !verdict.Allowed {
