@@ -38,15 +38,14 @@ func TestLoop(t *testing.T) {
 // port are open, for pages and robots.txt alike.
 func TestOwnListener(t *testing.T) {
 	r := gatetest.New(t)
-	r.Serve(gatetest.Forward)
-	_, port, _ := net.SplitHostPort(r.Addr)
-	// The port of a listener is known only once it listens, so the gate that
-	// opens its own port is a second one, on a port that it takes over.
-	listen := ":" + port + " {\nbind 127.0.0.1\nlog\n" + gatetest.Forward + "}\n"
-	r.Port = port
-	if err := r.TryLoad("", listen); err != nil {
-		t.Skipf("taking the port over: %v", err)
+	// The gate has to open its own port, so the port must be known before.
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
+	_, r.Port, _ = net.SplitHostPort(ln.Addr().String())
+	_ = ln.Close()
+	r.Load("", ":"+r.Port+" {\nbind 127.0.0.1\nlog\n"+gatetest.Forward+"}\n")
 	for i, host := range []string{"127.0.0.1", "gate.test", "127.0.0.1"} {
 		res := r.Get(r.URL(host, []string{"/x", "/x", "/robots.txt"}[i]))
 		if res.Status != 403 || res.Header.Get("X-Robots-Gate") != "deny; reason=address_denied" ||

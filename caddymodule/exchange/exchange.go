@@ -106,7 +106,8 @@ func (x *Exchange) Decided() {
 // Finish counts the record once the request is over, so that a denial that the
 // forwarder made of an allow is counted as what it became.
 func (x *Exchange) Finish() {
-	if x.counted {
+	if x.counted || x.Record.Decision == "" {
+		// Counted before, or passed on by a forwarder without a gate.
 		return
 	}
 	x.counted = true

@@ -1,9 +1,11 @@
 package gatetest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -100,14 +102,22 @@ func (l *logs) find(message string) ([]Entry, <-chan struct{}) {
 	return found, l.more
 }
 
-// Access waits for n entries of the access log.
+// Access waits for n entries of the access log and returns them in the order in
+// which the requests came. An answer may arrive before its entry is written.
 func (r *Rig) Access(n int) []Entry {
 	r.t.Helper()
-	return r.Log("handled request", n)
+	entries := r.Log("handled request", n)
+	slices.SortStableFunc(entries, func(a, b Entry) int { return cmp.Compare(a.seq(), b.seq()) })
+	return entries
 }
 
-// Record waits for the n-th entry of the access log, counted from 1, and
-// returns its record.
+func (e Entry) seq() float64 {
+	seq, _ := e.Robots["seq"].(float64)
+	return seq
+}
+
+// Record waits for n entries of the access log and returns the record of the
+// n-th request.
 func (r *Rig) Record(n int) map[string]any {
 	r.t.Helper()
 	entry := r.Access(n)[n-1]
