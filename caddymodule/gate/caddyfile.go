@@ -34,6 +34,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		target      <URL template>
 //		mode        enforce | report
 //		paths       strict | rfc
+//		tunnels     refuse | host
 //		on_status   <code | 4xx | 5xx...> allow | deny | unreachable
 //		unreachable deny | allow
 //		deny_status <code> [<reason...>]
@@ -54,6 +55,7 @@ func (g *Gate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"job":         func() error { return grammar.Word(d, &g.Job) },
 		"target":      func() error { return grammar.Word(d, &g.Target) },
 		"mode":        func() error { return grammar.OneOf(d, &g.Mode, judge.ModeEnforce, judge.ModeReport) },
+		"tunnels":     func() error { return grammar.OneOf(d, &g.Tunnels, judge.TunnelsRefuse, judge.TunnelsHost) },
 		"paths":       func() error { return grammar.OneOf(d, &g.Paths, judge.PathsStrict, judge.PathsRFC) },
 		"on_status":   func() error { return g.unmarshalOnStatus(d) },
 		"unreachable": func() error { return grammar.OneOf(d, &g.Unreachable, judge.WordDeny, judge.WordAllow) },

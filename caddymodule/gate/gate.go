@@ -73,6 +73,13 @@ type Gate struct {
 	// path to, `rfc` the one of RFC 9309 alone. Default: `strict`.
 	Paths string `json:"paths,omitempty"`
 
+	// What becomes of a CONNECT that is not intercepted: `refuse` it, whoever
+	// asks, or allow it to a `host` whose robots.txt disallows nothing to the
+	// agent. Many clients send no User-Agent with a CONNECT; `token` says then
+	// whose group counts, and without it that of everyone does.
+	// Default: `refuse`.
+	Tunnels string `json:"tunnels,omitempty"`
+
 	// What single statuses of robots.txt mean, instead of the access results
 	// of RFC 9309.
 	OnStatus []judge.StatusRule `json:"on_status,omitempty"`
@@ -157,6 +164,7 @@ func (g *Gate) compile() (*judge.Compiled, error) {
 		Agents:    orElse(g.Agents, judge.AgentsBots), Bots: g.Bot, NotBots: g.NotBot,
 		Tokens: g.Token, Job: g.Job, Target: g.Target,
 		Mode: orElse(g.Mode, judge.ModeEnforce), Paths: orElse(g.Paths, judge.PathsStrict),
+		Tunnels:  g.Tunnels,
 		OnStatus: g.OnStatus, Unreachable: orElse(g.Unreachable, judge.WordDeny),
 		DenyStatus: g.DenyStatus, Redact: g.Redact,
 	}

@@ -104,6 +104,9 @@ type Record struct {
 	// Redact writes query values in URL as REDACTED; the record itself keeps
 	// them, because a request may have to be decided again.
 	Redact bool
+	// Tunnel is true where the request is a CONNECT that nobody intercepts.
+	// The method in the access log says so, no field.
+	Tunnel bool
 	// RetryAfter is how long the client should wait before it asks again;
 	// zero where waiting does not help. It becomes a header, not a field.
 	RetryAfter time.Duration

@@ -80,16 +80,6 @@ func (j *Judge) Decide(ctx context.Context, p *Compiled, s *Subject, rec *decisi
 	}
 }
 
-// DecideTunnel decides about a CONNECT tunnel to the origin of s.Target, which
-// stays closed: no request inside it could be judged.
-func (j *Judge) DecideTunnel(_ context.Context, p *Compiled, s *Subject, rec *decision.Record) {
-	rec.Policy = p.Hash
-	rec.Enforced = true
-	rec.Aim(s.Target)
-	p.Identify(s, rec)
-	rec.Denied(decision.TunnelOpaque)
-}
-
 // DenyDial records that the address policy refused the destination; any other
 // error is recorded as an address that could not be checked.
 func DenyDial(rec *decision.Record, err error) {
@@ -185,6 +175,10 @@ func decideByRules(p *Compiled, c *cache.Copy, rec *decision.Record) {
 	rec.Token = "*"
 	if t := m.Token(); t != "" {
 		rec.Token = t
+	}
+	if rec.Tunnel {
+		decideTunnelByRules(m, rec)
+		return
 	}
 	path := rec.PathQuery()
 	var (

@@ -23,8 +23,12 @@ const (
 	ModeReport  = "report"
 	PathsStrict = "strict"
 	PathsRFC    = "rfc"
-	WordAllow   = "allow"
-	WordDeny    = "deny"
+	// TunnelsRefuse and TunnelsHost say what becomes of a CONNECT that is
+	// not intercepted.
+	TunnelsRefuse = "refuse"
+	TunnelsHost   = "host"
+	WordAllow     = "allow"
+	WordDeny      = "deny"
 	// WordUnreachable treats a status as if robots.txt could not be reached.
 	WordUnreachable = "unreachable"
 )
@@ -45,6 +49,8 @@ type Policy struct {
 	Target string `json:"target,omitempty"`
 	Mode   string `json:"mode"`
 	Paths  string `json:"paths"`
+	// Tunnels is refuse or host. Default: refuse.
+	Tunnels string `json:"tunnels"`
 	// OnStatus replaces the access results of single statuses or classes.
 	OnStatus []StatusRule `json:"on_status,omitempty"`
 	// Unreachable says what holds where no usable copy exists.
@@ -85,10 +91,14 @@ type Compiled struct {
 
 // Compile checks a policy and prepares it. Errors name the field and the word.
 func (p Policy) Compile() (*Compiled, error) {
+	if p.Tunnels == "" {
+		p.Tunnels = TunnelsRefuse
+	}
 	for _, w := range []struct{ field, word, a, b string }{
 		{"agents", p.Agents, AgentsBots, AgentsAll},
 		{"mode", p.Mode, ModeEnforce, ModeReport},
 		{"paths", p.Paths, PathsStrict, PathsRFC},
+		{"tunnels", p.Tunnels, TunnelsRefuse, TunnelsHost},
 		{"unreachable", p.Unreachable, WordDeny, WordAllow},
 	} {
 		if w.word != w.a && w.word != w.b {
