@@ -30,7 +30,7 @@ func startInterceptor(t *testing.T, directives string) *interceptor {
 	t.Helper()
 	o := newTLSOrigin(t)
 	g := startGate(t, gateBinary, o.options(t), directives)
-	return &interceptor{gate: g, origin: o, CAFile: rootFile(filepath.Join(filepath.Dir(g.log), "storage"))}
+	return &interceptor{gate: g, origin: o, CAFile: rootFile(storageOf(g))}
 }
 
 // rootFile is where Caddy keeps the root of the gate's authority.
@@ -121,4 +121,9 @@ func get(t *testing.T, client *http.Client, url string, header ...string) (statu
 		t.Fatal(err)
 	}
 	return resp.StatusCode, resp.Header, string(octets), resp.Proto
+}
+
+// storageOf is the directory of a gate's storage.
+func storageOf(g *gate) string {
+	return filepath.Join(filepath.Dir(g.log), "storage")
 }

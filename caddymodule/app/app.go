@@ -54,6 +54,13 @@ type App struct {
 	// Default: the system's servers.
 	Resolvers []string `json:"resolvers,omitempty"`
 
+	// A parent proxy that pages and robots.txt files are fetched through, as
+	// an http, https or socks5 URL, for example
+	// `http://{env.PROXY_USER}:{env.PROXY_PASSWORD}@proxy.example:3128`.
+	// Then only the parent is dialled, which is exempt from the address
+	// policy. Default: none; the environment is never read.
+	Upstream string `json:"upstream,omitempty"`
+
 	// How long robots.txt bodies, their histories and the gates' policies stay
 	// in storage for `robots verify`. Default: `8760h` (1 year).
 	Archive caddy.Duration `json:"archive,omitempty"`
@@ -70,6 +77,7 @@ type App struct {
 	// policies of the gates of this configuration.
 	policies []*judge.Compiled
 	tls      *tls.Config
+	parent   parent
 	version  string
 }
 
@@ -128,6 +136,9 @@ func (a *App) provisionGuard() error {
 	if err != nil {
 		return err
 	}
+	if a.parent, err = newParent(a.Upstream, policy.Resolvers); err != nil {
+		return err
+	}
 	policy.IsOwn = a.isOwnListener
 	policy.OnDenied = a.engine.metrics.dialDenied
 	a.guard = dialguard.New(policy)
@@ -136,13 +147,17 @@ func (a *App) provisionGuard() error {
 
 // check refuses what Provision would refuse, for the Caddyfile's line numbers.
 func (a *App) check() error {
-	if _, err := a.policy(); err != nil {
+	policy, err := a.policy()
+	if err != nil {
+		return err
+	}
+	if _, err := newParent(a.Upstream, policy.Resolvers); err != nil {
 		return err
 	}
 	if a.Fetch == nil {
 		return nil
 	}
-	_, err := loadRoots(a.Fetch.RootCA)
+	_, err = loadRoots(a.Fetch.RootCA)
 	return err
 }
 
@@ -156,7 +171,7 @@ func (a *App) provisionCache() error {
 	}
 	a.tls = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	a.fetcher = fetch.New(fetch.Config{
-		Dial: a.guard.DialContext, CheckOrigin: a.guard.CheckOrigin, RootCAs: roots,
+		Dial: a.dial(), Upstream: a.parent.url, CheckOrigin: a.guard.CheckOrigin, RootCAs: roots,
 		Timeout: time.Duration(a.Fetch.Timeout), MaxBody: a.Fetch.MaxBody,
 		MaxRedirects: a.Fetch.MaxRedirects, Version: a.version,
 	})

@@ -52,6 +52,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 //		deny_ranges  <cidr...>
 //		ports        <port|from-to...>
 //		resolvers    <ip[:port]...>
+//		upstream     <proxy URL>
 //		archive      <duration>
 //	}
 func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
@@ -65,6 +66,7 @@ func (a *App) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"ports":        func() error { return grammar.Words(d, &a.Ports) },
 		"archive":      func() error { return grammar.Duration(d, &a.Archive) },
 		"resolvers":    func() error { return grammar.Words(d, &a.Resolvers) },
+		"upstream":     func() error { return grammar.Word(d, &a.Upstream) },
 	})
 }
 

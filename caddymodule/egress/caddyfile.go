@@ -21,6 +21,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 // UnmarshalCaddyfile sets up the forwarder. Syntax:
 //
 //	egress_proxy [<matcher>] {
+//		upstream                <proxy URL>
 //		dial_timeout            <duration>
 //		response_header_timeout <duration>
 //		idle_timeout            <duration>
@@ -28,7 +29,12 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	}
 func (e *Egress) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
-	return grammar.Block(d, nil, map[string]func() error{
+	check := func() error {
+		trial := Egress{Upstream: e.Upstream, DialTimeout: e.DialTimeout, ResponseHeaderTimeout: e.ResponseHeaderTimeout, IdleTimeout: e.IdleTimeout, MaxIdleConns: e.MaxIdleConns}
+		return trial.check()
+	}
+	return grammar.Block(d, check, map[string]func() error{
+		"upstream":                func() error { return grammar.Word(d, &e.Upstream) },
 		"dial_timeout":            func() error { return grammar.Duration(d, &e.DialTimeout) },
 		"response_header_timeout": func() error { return grammar.Duration(d, &e.ResponseHeaderTimeout) },
 		"idle_timeout":            func() error { return grammar.Duration(d, &e.IdleTimeout) },

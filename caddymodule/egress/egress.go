@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/robotsgate/robotsgate/caddymodule/app"
+	"github.com/robotsgate/robotsgate/caddymodule/drain"
 	"github.com/robotsgate/robotsgate/caddymodule/exchange"
 	"github.com/robotsgate/robotsgate/internal/decision"
 	"github.com/robotsgate/robotsgate/internal/dialguard"
@@ -32,6 +34,10 @@ func init() {
 // Egress forwards requests to the origins that they name. It ends the chain:
 // no handler behind it is called.
 type Egress struct {
+	// A parent proxy for pages instead of the app's, as an http, https or
+	// socks5 URL. Placeholders are allowed. Default: the app's `upstream`.
+	Upstream string `json:"upstream,omitempty"`
+
 	// How long a connection to an origin may take to establish, DNS
 	// included. Default: `10s`.
 	DialTimeout caddy.Duration `json:"dial_timeout,omitempty"`
@@ -50,6 +56,8 @@ type Egress struct {
 	logger    *zap.Logger
 	engine    *reverseproxy.Handler
 	transport *transport
+	parent    parent
+	tunnels   tunnels
 }
 
 const (
@@ -78,6 +86,12 @@ func (e *Egress) Provision(ctx caddy.Context) error {
 	if err := e.check(); err != nil {
 		return err
 	}
+	if e.parent, err = newParent(e.Upstream, e.app.ParentProxy()); err != nil {
+		return err
+	}
+	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		drain.Register(server, e.tunnels.drain)
+	}
 	e.transport = newTransport(e)
 	e.engine = &reverseproxy.Handler{
 		Transport: e.transport,
@@ -85,6 +99,8 @@ func (e *Egress) Provision(ctx caddy.Context) error {
 		// and one fixed one costs neither memory nor a lookup per host.
 		Upstreams:     reverseproxy.UpstreamPool{{Dial: "origin.invalid:80"}},
 		FlushInterval: -1,
+		// A reload lets WebSockets go on for as long as tunnels.
+		StreamCloseDelay: caddy.Duration(drainTunnels),
 	}
 	if err := e.engine.Provision(ctx); err != nil {
 		return fmt.Errorf("setting up the forwarding engine: %w", err)
@@ -108,6 +124,11 @@ func (e *Egress) check() error {
 		}
 		if *d.value == 0 {
 			*d.value = caddy.Duration(d.otherwise)
+		}
+	}
+	if e.Upstream != "" && !strings.Contains(e.Upstream, "{") {
+		if _, err := newParent(e.Upstream, nil); err != nil {
+			return err
 		}
 	}
 	if e.MaxIdleConns < 0 {
@@ -145,8 +166,9 @@ func (e *Egress) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		x.Refuse(w, r)
 		return nil
 	}
-	if r.Method == http.MethodConnect {
-		return e.refuseConnect(x, w, r)
+	if exchange.IsConnect(r) {
+		e.serveConnect(x, w, r)
+		return nil
 	}
 	target, err := origin.FromRequest(r)
 	if err != nil {
@@ -159,8 +181,16 @@ func (e *Egress) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 		x.Refuse(w, r)
 		return nil
 	}
+	parent, err := e.parent.of(r)
+	if err != nil {
+		e.answer(x, w, r, err)
+		return nil
+	}
 	dropUpgrades(r.Header)
-	f := &forward{exchange: x, target: target, forwarded: forwardedHeaders(r.Header)}
+	f := &forward{
+		exchange: x, target: target, parent: parent,
+		userAgent: r.UserAgent(), forwarded: forwardedHeaders(r.Header),
+	}
 	r = r.WithContext(context.WithValue(r.Context(), forwardKey{}, f))
 	if r.ProtoMajor == 1 && r.Body != http.NoBody {
 		// An origin may answer while the client still sends. Go's server
@@ -170,18 +200,6 @@ func (e *Egress) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if err := e.engine.ServeHTTP(w, r, next); err != nil {
 		e.answer(x, w, r, err)
 	}
-	return nil
-}
-
-// refuseConnect answers a CONNECT that reaches the forwarder without a gate.
-func (e *Egress) refuseConnect(x *exchange.Exchange, w http.ResponseWriter, r *http.Request) error {
-	o, err := origin.FromConnect(r)
-	if err != nil {
-		x.BadTarget(err)
-	} else {
-		deny(x, origin.Target{Origin: o, Path: "/"}, decision.TunnelOpaque)
-	}
-	x.Refuse(w, r)
 	return nil
 }
 

@@ -1,10 +1,9 @@
 package egress
 
 import (
-	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/robotsgate/robotsgate/caddymodule/exchange"
 	"github.com/robotsgate/robotsgate/internal/decision"
 	"github.com/robotsgate/robotsgate/internal/origin"
+	"github.com/robotsgate/robotsgate/internal/upstream"
 )
 
 // maxIdlePerHost keeps a crawl of one origin warm without letting it take the
@@ -31,6 +31,9 @@ var errDenied = errors.New("denied before it was sent")
 type forward struct {
 	exchange *exchange.Exchange
 	target   origin.Target
+	// parent is the proxy to go through, nil where there is none.
+	parent    *url.URL
+	userAgent string
 	// forwarded are the client's own X-Forwarded headers.
 	forwarded map[string][]string
 }
@@ -45,20 +48,20 @@ type transport struct {
 }
 
 func newTransport(e *Egress) *transport {
-	dialTimeout := time.Duration(e.DialTimeout)
-	guard := e.app.Guard()
+	config := e.app.TLSConfig()
+	config.ClientSessionCache = tls.NewLRUClientSessionCache(e.MaxIdleConns)
 	return &transport{app: e.app, base: &http.Transport{
 		// Never ProxyFromEnvironment: the gate may be the very proxy that
 		// the environment names.
-		Proxy: nil,
-		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-			defer cancel()
-			return guard.DialContext(ctx, network, addr)
-		},
-		TLSClientConfig:        e.app.TLSConfig(),
-		TLSHandshakeTimeout:    dialTimeout,
+		Proxy:                  proxyOf,
+		OnProxyConnectResponse: connectResponse,
+		GetProxyConnectHeader:  connectHeader,
+		DialContext:            e.dial,
+		TLSClientConfig:        config,
+		TLSHandshakeTimeout:    time.Duration(e.DialTimeout),
 		ForceAttemptHTTP2:      true,
+		// An HTTP/2 connection that has gone silent is noticed.
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second},
 		DisableCompression:     true,
 		MaxIdleConns:           e.MaxIdleConns,
 		MaxIdleConnsPerHost:    min(maxIdlePerHost, e.MaxIdleConns),
@@ -85,6 +88,11 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := t.base.RoundTrip(req)
 	if err != nil {
 		return nil, err
+	}
+	if f.parent != nil && res.StatusCode == http.StatusProxyAuthRequired && target.Origin.Scheme == "http" {
+		// It asks us, not the client.
+		_ = res.Body.Close()
+		return nil, upstream.Refused(res)
 	}
 	res.Header.Del(decision.HeaderGate)
 	if len(res.Trailer) > 0 && req.ProtoMajor == 1 {

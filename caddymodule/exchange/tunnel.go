@@ -25,7 +25,7 @@ type tunnel struct {
 // asked its tunnel for.
 func Inside(r *http.Request, o origin.Origin) *http.Request {
 	t := new(tunnel)
-	if r.Method == http.MethodConnect && len(r.Header[":protocol"]) == 0 {
+	if IsConnect(r) {
 		t.target = origin.Target{Origin: o, Path: "/"}
 		t.mismatch = fmt.Errorf("a CONNECT came inside the tunnel to %s", o)
 	} else if target, err := origin.FromRequest(r); err == nil && target.Origin != o {

@@ -26,8 +26,7 @@ func (g *Gate) judge(x *exchange.Exchange, r *http.Request) {
 		x.Misdirect(r)
 		return
 	}
-	// WebSocket over HTTP/2 is a CONNECT with a target of its own (RFC 8441).
-	if r.Method == http.MethodConnect && len(r.Header[":protocol"]) == 0 {
+	if exchange.IsConnect(r) {
 		g.judgeConnect(x, r)
 		return
 	}

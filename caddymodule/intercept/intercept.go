@@ -134,10 +134,10 @@ func (i *Intercept) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	case exchange.Misdirected(r):
 		i.refuse(w, r, func(x *exchange.Exchange) { x.Misdirect(r) })
 		return nil
-	case r.Method != http.MethodConnect || len(r.Header[":protocol"]) > 0:
+	case !exchange.IsConnect(r):
 		return next.ServeHTTP(w, r)
 	}
-	o, err := connectTarget(r)
+	o, err := exchange.ConnectTarget(r)
 	if err != nil {
 		// Content of a CONNECT would be waited for before the answer.
 		w.Header().Set("Connection", "close")
@@ -158,23 +158,6 @@ func (i *Intercept) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	// Each request inside has its line in the access log and its record.
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	return i.open(w, o.Clone())
-}
-
-// connectTarget reads the authority of a CONNECT that can be intercepted.
-func connectTarget(r *http.Request) (origin.Origin, error) {
-	if r.ProtoMajor != 1 {
-		return origin.Origin{}, &origin.BadTargetError{
-			Problem: "CONNECT came over HTTP/2",
-			Advice:  "this proxy opens tunnels over HTTP/1.1 alone",
-		}
-	}
-	if r.ContentLength != 0 || len(r.TransferEncoding) > 0 {
-		return origin.Origin{}, &origin.BadTargetError{
-			Problem: "CONNECT came with content",
-			Advice:  "send the TLS handshake after the answer, without Content-Length or Transfer-Encoding",
-		}
-	}
-	return origin.FromConnect(r)
 }
 
 // refuse answers a request whose refusal needs no gate.

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/robotsgate/robotsgate/caddymodule/drain"
 	"github.com/robotsgate/robotsgate/caddymodule/exchange"
 )
 
@@ -33,7 +33,6 @@ type server struct {
 	logger   *zap.Logger
 	listener *channelListener
 	start    func() *http.Server
-	drained  func() <-chan struct{}
 
 	mu       sync.Mutex
 	shaking  int  // handshakes under way
@@ -48,9 +47,7 @@ func newServer(outer *caddyhttp.Server, logger *zap.Logger) *server {
 		listener: &channelListener{conns: make(chan net.Conn), closed: make(chan struct{})},
 	}
 	s.start = sync.OnceValue(s.run)
-	s.drained = sync.OnceValue(s.drain)
-	outer.RegisterOnShutdown(func() { s.drained() })
-	outer.RegisterOnStop(s.stop)
+	drain.Register(outer, s.drain)
 	return s
 }
 
@@ -120,22 +117,13 @@ func (s *server) serve(conn *tls.Conn) {
 	}
 }
 
-// drain begins to end the requests inside as the outer server ends its own:
-// idle connections at once, the others after their response. The channel is
-// closed when none is left.
-func (s *server) drain() <-chan struct{} {
-	drained := make(chan struct{})
-	drains.Store(drained, nil)
-	go func() {
-		defer close(drained)
-		defer drains.Delete(drained)
-		if s.awaitHandshakes() {
-			// Nobody is cut: as with Caddy's own servers, the grace
-			// period bounds how long an exit waits.
-			_ = s.start().Shutdown(context.Background())
-		}
-	}()
-	return drained
+// drain ends the requests inside as the outer server ends its own: idle
+// connections at once, the others after their response. Nobody is cut; the
+// grace period bounds how long an exit waits.
+func (s *server) drain() {
+	if s.awaitHandshakes() {
+		_ = s.start().Shutdown(context.Background())
+	}
 }
 
 // awaitHandshakes lets those through that were under way: their clients would
@@ -156,29 +144,6 @@ func (s *server) awaitHandshakes() bool {
 	case <-timer.C:
 	}
 	return true
-}
-
-// drains are those of all configurations, as channels: an exit waits for
-// requests that an earlier configuration still serves.
-var drains sync.Map
-
-// stop holds an exit up until the requests inside are done, at the longest for
-// the grace period. A reload goes on; they end meanwhile.
-func (s *server) stop(ctx context.Context) error {
-	s.drained()
-	if !caddy.Exiting() {
-		return nil
-	}
-	var err error
-	drains.Range(func(drained, _ any) bool {
-		select {
-		case <-drained.(chan struct{}):
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		}
-		return err == nil
-	})
-	return err
 }
 
 // channelListener hands connections to an http.Server that come from no socket

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/robotsgate/robotsgate/caddymodule/exchange"
 	"github.com/robotsgate/robotsgate/internal/origin"
 )
 
@@ -42,8 +43,6 @@ func (t *tunnel) Close() error {
 	return t.Conn.Close()
 }
 
-const established = "HTTP/1.1 200 Connection established\r\n\r\n"
-
 // open answers the CONNECT, makes the TLS handshake and hands the connection
 // over to the server of the requests inside.
 func (i *Intercept) open(w http.ResponseWriter, o origin.Origin) error {
@@ -52,12 +51,11 @@ func (i *Intercept) open(w http.ResponseWriter, o origin.Origin) error {
 		return caddyhttp.Error(http.StatusServiceUnavailable, fmt.Errorf("opening a tunnel to %s: the server is shutting down", o))
 	}
 	defer i.inner.done()
-	t, err := i.hijack(w, o)
+	raw, early, err := exchange.Establish(w, "")
 	if err != nil {
-		return fmt.Errorf("taking over the connection of a CONNECT: %w", err)
+		return fmt.Errorf("opening a tunnel to %s: %w", o, err)
 	}
-	// This reaches what records statuses, and no wire.
-	w.WriteHeader(http.StatusOK)
+	t := &tunnel{Conn: raw, origin: o, early: early, closed: i.app.TunnelOpened()}
 	conn := tls.Server(t, i.tls)
 	ctx, cancel := context.WithTimeout(context.Background(), i.inner.handshakeTimeout())
 	defer cancel()
@@ -68,36 +66,6 @@ func (i *Intercept) open(w http.ResponseWriter, o origin.Origin) error {
 	}
 	i.inner.serve(conn)
 	return nil
-}
-
-// hijack takes the connection over and says that the tunnel stands.
-func (i *Intercept) hijack(w http.ResponseWriter, o origin.Origin) (*tunnel, error) {
-	// The writers in between count octets for a log line that is not written.
-	for {
-		wrapped, ok := w.(interface{ Unwrap() http.ResponseWriter })
-		if !ok {
-			break
-		}
-		w = wrapped.Unwrap()
-	}
-	hijacker, ok := w.(http.Hijacker)
-	if !ok {
-		return nil, http.ErrNotSupported
-	}
-	raw, buffered, err := hijacker.Hijack()
-	if err != nil {
-		return nil, err
-	}
-	t := &tunnel{Conn: raw, origin: o, closed: i.app.TunnelOpened()}
-	if n := buffered.Reader.Buffered(); n > 0 {
-		pending, _ := buffered.Reader.Peek(n)
-		t.early = append([]byte(nil), pending...)
-	}
-	if _, err := raw.Write([]byte(established)); err != nil {
-		_ = t.Close()
-		return nil, err
-	}
-	return t, nil
 }
 
 // logHandshake says why a handshake failed. That a client does not trust the
