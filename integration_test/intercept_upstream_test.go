@@ -120,13 +120,13 @@ func TestUpstreamPlain(t *testing.T) {
 	g := startGate(t, gateBinary, "ports "+origin.Port+"\n\t\tupstream http://"+parent.Addr, proxySite())
 	url := "http://plain.test:" + origin.Port
 	answers := sendGo(t, g.Addr, []request{
-		{Host: "plain.test:" + origin.Port, Target: "/page?%zz&;b=%2F", Agent: "ExampleBot/1.0", Method: http.MethodGet},
+		{Host: "plain.test:" + origin.Port, Target: "/page?b=%2F", Agent: "ExampleBot/1.0", Method: http.MethodGet},
 		{Host: "plain.test:" + origin.Port, Target: "/private/x", Agent: "ExampleBot/1.0", Method: http.MethodGet},
 	})
-	if want, _ := page("plain.test:"+origin.Port, "/page?%zz&;b=%2F"); answers[0].Status != want || answers[1].Status != 403 {
+	if want, _ := page("plain.test:"+origin.Port, "/page?b=%2F"); answers[0].Status != want || answers[1].Status != 403 {
 		t.Errorf("got %+v, want %d and 403", answers, want)
 	}
-	want := []string{"GET|" + url + "/robots.txt||ExampleBot/1.0", "GET|" + url + "/page?%zz&;b=%2F||ExampleBot/1.0"}
+	want := []string{"GET|" + url + "/robots.txt||ExampleBot/1.0", "GET|" + url + "/page?b=%2F||ExampleBot/1.0"}
 	if got := parent.requests(); !slices.Equal(got, want) {
 		t.Errorf("the parent was asked %q, want %q", got, want)
 	}
