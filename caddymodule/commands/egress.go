@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/spf13/cobra"
 
+	"github.com/robotsgate/robotsgate/caddymodule/app"
 	"github.com/robotsgate/robotsgate/internal/judge"
 )
 
@@ -22,6 +20,7 @@ type egressFlags struct {
 	listen      string
 	agents      string
 	report      bool
+	noIntercept bool
 	allowRanges []string
 	ports       []string
 	logFile     string
@@ -30,11 +29,13 @@ type egressFlags struct {
 func egressCommand() *cobra.Command {
 	var f egressFlags
 	cmd := &cobra.Command{
-		Use:   "egress [--listen <address>] [--agents all|bots] [--report] [--allow-ranges <cidr,...>] [--ports <list>] [--log-file <file>]",
+		Use:   "egress [--listen <address>] [--agents all|bots] [--report] [--no-intercept] [--allow-ranges <cidr,...>] [--ports <list>] [--log-file <file>]",
 		Short: "Runs a robots.txt gate as a forward proxy, without a configuration file",
 		Long: `Runs a forward proxy that refuses what a robots.txt disallows. Point the scraping
-jobs at it with HTTP_PROXY. The access log, with the evidence of every decision,
-is written as JSON to standard output, everything else to standard error.`,
+jobs at it with HTTP_PROXY and HTTPS_PROXY. HTTPS is intercepted, so that single
+URLs can be judged: the jobs must trust the certificate whose file is printed. No
+trust store is changed. The access log, with the evidence of every decision, is
+written as JSON to standard output, everything else to standard error.`,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: false,
@@ -45,6 +46,7 @@ is written as JSON to standard output, everything else to standard error.`,
 	cmd.Flags().StringVar(&f.listen, "listen", "127.0.0.1:8888", "address to listen on")
 	cmd.Flags().StringVar(&f.agents, "agents", judge.AgentsAll, "whose requests are judged: all or bots")
 	cmd.Flags().BoolVar(&f.report, "report", false, "record and mark what would be denied, but pass it on")
+	cmd.Flags().BoolVar(&f.noIntercept, "no-intercept", false, "refuse HTTPS instead of intercepting it")
 	cmd.Flags().StringSliceVar(&f.allowRanges, "allow-ranges", nil, "special-purpose address ranges that may be reached, as CIDR")
 	cmd.Flags().StringSliceVar(&f.ports, "ports", nil, "ports that may be reached (default 80,443)")
 	cmd.Flags().StringVar(&f.logFile, "log-file", "", "file for the access log instead of standard output")
@@ -63,15 +65,17 @@ func runEgress(cmd *cobra.Command, f *egressFlags) error {
 	if err != nil {
 		return err
 	}
-	printEgress(cmd.ErrOrStderr(), address, f)
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM)
-	<-stop
-	signal.Stop(stop)
-	if err := caddy.Stop(); err != nil {
-		return fmt.Errorf("stopping the gate: %w", err)
+	out := cmd.ErrOrStderr()
+	printEgress(out, address, f)
+	if f.noIntercept {
+		printNotIntercepted(out)
+	} else {
+		printIntercepted(out, "http://"+reachable(address), authorityFile(app.DefaultAuthority))
 	}
-	return nil
+	// Caddy ends the process: only then does it wait for requests that are
+	// under way.
+	caddy.TrapSignals()
+	select {}
 }
 
 // egressAddress is the address that the gate really listens on.
@@ -94,13 +98,9 @@ func printEgress(out io.Writer, address string, f *egressFlags) {
 	if f.report {
 		mode = "reports what robots.txt disallows and passes it on"
 	}
-	fmt.Fprintf(out, `robotsgate listens on %[1]s and %[2]s.
+	fmt.Fprintf(out, `robotsgate listens on %s and %s. Stop with Ctrl-C.
 
-  export HTTP_PROXY=%[1]s http_proxy=%[1]s
-  curl -x %[1]s http://example.com/
-
-HTTPS is not intercepted: every CONNECT tunnel is refused, because the requests
-inside cannot be judged. Stop with Ctrl-C.
+  export HTTP_PROXY=%[1]s http_proxy=%[1]s HTTPS_PROXY=%[1]s https_proxy=%[1]s
 `, proxy, mode)
 }
 

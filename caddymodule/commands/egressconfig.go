@@ -14,6 +14,9 @@ type object = map[string]any
 // accessLogger is the logger of the gate's server.
 const accessLogger = "http.log.access.robots_egress"
 
+// gracePeriod bounds how long an exit waits for requests under way.
+const gracePeriod = "30s"
+
 // egressConfig is the Caddy configuration that `robots egress` runs.
 func egressConfig(f *egressFlags) ([]byte, error) {
 	if _, _, err := net.SplitHostPort(f.listen); err != nil {
@@ -26,17 +29,21 @@ func egressConfig(f *egressFlags) ([]byte, error) {
 	if f.report {
 		gate["mode"] = judge.ModeReport
 	}
+	handlers := []object{gate, {"handler": "egress_proxy"}}
+	if !f.noIntercept {
+		handlers = append([]object{{"handler": "tls_intercept"}}, handlers...)
+	}
 	return json.Marshal(object{
 		"admin":   object{"disabled": true, "config": object{"persist": false}},
 		"logging": egressLogging(f.logFile),
 		"apps": object{
 			"robots_gate": object{"allow_ranges": f.allowRanges, "ports": f.ports},
-			"http": object{"servers": object{"robots_egress": object{
+			"http": object{"grace_period": gracePeriod, "servers": object{"robots_egress": object{
 				"listen":          []string{f.listen},
 				"automatic_https": object{"disable": true},
 				"protocols":       []string{"h1"},
 				"logs":            object{"default_logger_name": "robots_egress"},
-				"routes":          []object{{"handle": []object{gate, {"handler": "egress_proxy"}}}},
+				"routes":          []object{{"handle": handlers}},
 			}}},
 		},
 	})
