@@ -21,7 +21,7 @@ func init() {
 Runs a robots.txt gate without a configuration file, and explains what it would
 decide.`,
 		CobraFunc: func(cmd *cobra.Command) {
-			cmd.AddCommand(egressCommand(), checkCommand(), inspectCommand(), identifyCommand(), reportCommand(), caCommand())
+			cmd.AddCommand(egressCommand(), checkCommand(), inspectCommand(), identifyCommand(), reportCommand(), verifyCommand(), caCommand())
 			cmd.RunE = func(cmd *cobra.Command, args []string) error {
 				if len(args) > 0 {
 					return fmt.Errorf("unknown command %q; see '%s --help'", args[0], cmd.CommandPath())

@@ -28,6 +28,15 @@ type Guard interface {
 type Judge struct {
 	Lookup Lookup
 	Guard  Guard
+	// Now is the time that overrides are held against. Default: time.Now.
+	Now func() time.Time
+}
+
+func (j *Judge) now() time.Time {
+	if j.Now != nil {
+		return j.Now()
+	}
+	return time.Now()
 }
 
 // Subject is one request as far as it matters for the decision.
@@ -72,7 +81,7 @@ func (j *Judge) Decide(ctx context.Context, p *Compiled, s *Subject, rec *decisi
 	case s.Target.Path == robotsPath && !s.Target.HasQuery:
 		rec.Allowed(decision.RobotsTXT)
 	default:
-		if c := p.overrides.find(s.Target.Origin, time.Now()); c != nil {
+		if c := p.overrides.find(s.Target.Origin, j.now()); c != nil {
 			decideByOverride(p, c, rec)
 			return
 		}
