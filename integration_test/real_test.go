@@ -137,7 +137,8 @@ func (r *rig) send(t *testing.T, c client, n int) {
 	t.Helper()
 	var plans [][]request
 	if c.single {
-		for i, token := range []string{"Googlebot", "ExampleBot", "AhrefsBot", "MJ12bot", "Bingbot"} {
+		// Crawlers whose documentation names no other group to fall back to.
+		for i, token := range []string{"Googlebot", "ExampleBot", "AhrefsBot", "MJ12bot", "CCBot"} {
 			plans = append(plans, r.planner.plan(n/5, fmt.Sprintf("%s%d", c.name, i), token, c.exact))
 		}
 	} else {
