@@ -200,8 +200,8 @@ func (s *Shared) enforce() {
 // vary by. It returns early when ctx ends; the fetch then goes on for others.
 func (c *Cache) Lookup(ctx context.Context, o origin.Origin, userAgent, token string) Answer {
 	s := c.shared
-	e, ok := s.entries.GetIfPresent(slot{host: o.Host, where: where(o)})
-	if !ok {
+	e, ok := s.entries.GetIfPresent(slotOf(o))
+	if !ok || e.key.origin != o || e.key.token != "" {
 		return c.wait(ctx, key{origin: o}, userAgent, token)
 	}
 	st := e.state.Load()
