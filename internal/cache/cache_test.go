@@ -500,7 +500,7 @@ func TestPurge(t *testing.T) {
 			t.Error("purge")
 		}
 		// What was asked before the purge is not kept after it.
-		s.say(slowly(time.Second, good("old")))
+		s.say(slowly(time.Second, good("older")))
 		go ask(t, c, "a.test")
 		synctest.Wait()
 		c.Purge(site("a.test"))
