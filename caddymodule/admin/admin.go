@@ -28,6 +28,7 @@ func init() {
 // `GET /robots_gate/origin?url=` | What is cached of one origin
 // `DELETE /robots_gate/origin?url=` | Forgets it, so that the next request fetches it
 // `POST /robots_gate/check` | How a gate would decide, without forwarding
+// `GET /robots_gate/ca` | The root certificates that intercepted clients must trust, as PEM
 //
 // Errors are problem documents (RFC 9457).
 type API struct{}
@@ -46,6 +47,7 @@ func (API) Routes() []caddy.AdminRoute {
 		{Pattern: "/robots_gate/origins", Handler: endpoint(listOrigins, http.MethodGet)},
 		{Pattern: "/robots_gate/origin", Handler: endpoint(oneOrigin, http.MethodGet, http.MethodDelete)},
 		{Pattern: "/robots_gate/check", Handler: endpoint(check, http.MethodPost)},
+		{Pattern: "/robots_gate/ca", Handler: endpoint(roots, http.MethodGet)},
 	}
 }
 
@@ -85,6 +87,11 @@ func endpoint(serve func(*app.App, *http.Request) (any, error), methods ...strin
 			w.WriteHeader(http.StatusNoContent)
 			return nil
 		}
+		if certificates, ok := answer.(pemFile); ok {
+			w.Header().Set("Content-Type", "application/pem-certificate-chain")
+			_, err := w.Write(certificates)
+			return err
+		}
 		w.Header().Set("Content-Type", contentType)
 		w.WriteHeader(status)
 		encoder := json.NewEncoder(w)
@@ -112,6 +119,17 @@ func answer(serve func(*app.App, *http.Request) (any, error), r *http.Request, m
 		}
 	}
 	return nil, refuse(http.StatusMethodNotAllowed, "%s is not served here; use %s", r.Method, strings.Join(methods, " or "))
+}
+
+// pemFile is an answer that is no JSON.
+type pemFile []byte
+
+func roots(a *app.App, _ *http.Request) (any, error) {
+	certificates := a.Roots()
+	if len(certificates) == 0 {
+		return nil, refuse(http.StatusNotFound, "nothing is intercepted in the current configuration")
+	}
+	return pemFile(certificates), nil
 }
 
 const (

@@ -1,7 +1,9 @@
 package admin_test
 
 import (
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -28,6 +30,9 @@ func ask(t *testing.T, method, target, body string) (int, http.Header, map[strin
 			t.Fatal(err)
 		}
 		var answer map[string]any
+		if w.Header().Get("Content-Type") == "application/pem-certificate-chain" {
+			return w.Code, w.Header(), map[string]any{"pem": w.Body.String()}
+		}
 		if w.Body.Len() > 0 {
 			if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 				t.Fatalf("%s %s: %v\n%s", method, target, err, w.Body)
@@ -150,6 +155,24 @@ func TestCheckAmongSeveral(t *testing.T) {
 	}
 	if status, _, problem := ask(t, http.MethodPost, "/robots_gate/check", question+`,"policy":"00"}`); status != http.StatusNotFound || problem["policies"] == nil {
 		t.Errorf("unknown policy: %d %v", status, problem)
+	}
+}
+
+func TestCA(t *testing.T) {
+	r := gatetest.New(t)
+	r.Serve(gatetest.Forward)
+	if status, _, problem := ask(t, http.MethodGet, "/robots_gate/ca", ""); status != http.StatusNotFound {
+		t.Errorf("without interception: %d %v", status, problem)
+	}
+	r.Serve("tls_intercept\n" + gatetest.Forward)
+	status, _, answer := ask(t, http.MethodGet, "/robots_gate/ca", "")
+	block, rest := pem.Decode([]byte(answer["pem"].(string)))
+	if status != http.StatusOK || block == nil || len(rest) > 0 {
+		t.Fatalf("with interception: %d %v", status, answer)
+	}
+	root, err := x509.ParseCertificate(block.Bytes)
+	if err != nil || !root.IsCA || !strings.Contains(root.Subject.CommonName, "Robotsgate") {
+		t.Errorf("root %v, %v", root.Subject, err)
 	}
 }
 

@@ -76,6 +76,8 @@ type App struct {
 	judge   *judge.Judge
 	// policies of the gates of this configuration.
 	policies []*judge.Compiled
+	// authorities that intercept in this configuration, by their ids.
+	authorities map[string]*Authority
 	tls      *tls.Config
 	parent   parent
 	version  string

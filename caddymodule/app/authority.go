@@ -9,7 +9,9 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -54,7 +56,23 @@ func (a *App) Authority(id string) (*Authority, error) {
 	// Whoever can read the jobs' traffic must not be able to read anybody
 	// else's on this machine.
 	ca.InstallTrust = new(bool)
-	return &Authority{ca: ca}, nil
+	authority := &Authority{ca: ca}
+	if a.authorities == nil {
+		a.authorities = make(map[string]*Authority)
+	}
+	a.authorities[id] = authority
+	return authority, nil
+}
+
+// Roots are the certificates that clients of this configuration must trust, as
+// PEM and in the order of their authorities' ids; empty where nothing is
+// intercepted.
+func (a *App) Roots() []byte {
+	var roots []byte
+	for _, id := range slices.Sorted(maps.Keys(a.authorities)) {
+		roots = append(roots, a.authorities[id].RootPEM()...)
+	}
+	return roots
 }
 
 func newCA() *caddypki.CA {
