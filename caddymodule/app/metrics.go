@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -74,11 +75,7 @@ func gauge(name, help string, read func() float64) prometheus.Collector {
 // has them already (two apps in one configuration are impossible, a registry
 // kept by a test is not) is left as it is.
 func (m *metrics) register(registry prometheus.Registerer) error {
-	collectors := append([]prometheus.Collector{
-		m.decisions, m.decisionDuration, m.fetches, m.fetchDuration, m.lookups, m.dialsDenied, m.storageErrors,
-	}, m.gauges...)
-	collectors = append(collectors, m.tunnels.collectors()...)
-	for _, c := range collectors {
+	for _, c := range m.collectors() {
 		if err := registry.Register(c); err != nil {
 			if _, known := errors.AsType[prometheus.AlreadyRegisteredError](err); !known {
 				return err
@@ -86,6 +83,12 @@ func (m *metrics) register(registry prometheus.Registerer) error {
 		}
 	}
 	return nil
+}
+
+func (m *metrics) collectors() []prometheus.Collector {
+	return slices.Concat([]prometheus.Collector{
+		m.decisions, m.decisionDuration, m.fetches, m.fetchDuration, m.lookups, m.dialsDenied, m.storageErrors,
+	}, m.gauges, m.tunnels.collectors())
 }
 
 func (m *metrics) decided(rec *decision.Record, took time.Duration) {
