@@ -12,6 +12,11 @@ import (
 // Marked passes a response on with the gate's own mark: an X-Robots-Gate of
 // the origin is removed, and report mode says what it would have denied.
 func (x *Exchange) Marked(w http.ResponseWriter) http.ResponseWriter {
+	if x.marked.record != nil {
+		// A gate before this one has marked it; once more would be a writer
+		// that writes to itself.
+		return w
+	}
 	// A part of the exchange, so that it costs no allocation of its own.
 	x.marked = markedWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, record: &x.Record}
 	return &x.marked
