@@ -39,8 +39,13 @@ type tlsOrigin struct {
 	CAFile string
 
 	accepted atomic.Int64
-	mu       sync.Mutex
-	seen     []seenRequest
+	// arrived has a value for each request to /hold, which is answered once
+	// release is closed.
+	arrived chan struct{}
+	release chan struct{}
+
+	mu   sync.Mutex
+	seen []seenRequest
 }
 
 // seenRequest is a page's request as it arrived.
@@ -54,7 +59,10 @@ const secureRobots = "User-agent: *\nDisallow: /private/\n\nUser-agent: OpenBot\
 func newTLSOrigin(t *testing.T) *tlsOrigin {
 	t.Helper()
 	root := newTestCA(t)
-	o := &tlsOrigin{CAFile: filepath.Join(t.TempDir(), "origin-root.pem")}
+	o := &tlsOrigin{
+		CAFile:  filepath.Join(t.TempDir(), "origin-root.pem"),
+		arrived: make(chan struct{}, 100), release: make(chan struct{}),
+	}
 	if err := os.WriteFile(o.CAFile, root.pem(), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +128,15 @@ func (o *tlsOrigin) serve(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-	case r.URL.Path == "/slow":
-		<-r.Context().Done()
+	case r.URL.Path == "/hold":
+		fmt.Fprint(w, "begun ")
+		w.(http.Flusher).Flush()
+		o.arrived <- struct{}{}
+		select {
+		case <-o.release:
+			fmt.Fprint(w, "and done")
+		case <-r.Context().Done():
+		}
 	case strings.HasPrefix(r.URL.Path, "/headers"):
 		_ = json.NewEncoder(w).Encode(r.Header)
 	default:
