@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -153,8 +154,11 @@ func (a *App) check() error {
 	if err != nil {
 		return err
 	}
-	if _, err := newParent(a.Upstream, policy.Resolvers); err != nil {
-		return err
+	// Placeholders are of the gate's environment, not of the adapter's.
+	if !strings.Contains(a.Upstream, "{") {
+		if _, err := newParent(a.Upstream, policy.Resolvers); err != nil {
+			return err
+		}
 	}
 	if a.Fetch == nil {
 		return nil
