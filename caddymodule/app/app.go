@@ -79,9 +79,9 @@ type App struct {
 	policies []*judge.Compiled
 	// authorities that intercept in this configuration, by their ids.
 	authorities map[string]*Authority
-	tls      *tls.Config
-	parent   parent
-	version  string
+	tls         *tls.Config
+	parent      parent
+	version     string
 }
 
 // CaddyModule returns the Caddy module information.
