@@ -36,24 +36,32 @@ const (
 
 // writer builds the string form.
 type writer struct {
-	buf     []byte // room for the form of any file of the size given to reset
+	buf     []byte // with room for slack octets after those written
 	n       int    // octets written
 	section int    // where the current section begins in buf
 	rules   int    // rules of the section
 	line    int    // line of the section's latest record
 }
 
-// slack lets copyText copy more than it has to, and a first section exist.
+// slack is room for the head of a section and of a record, and for add to copy
+// more than it has to.
 const slack = 64
 
-// reset prepares for the form of a file of this size. No line becomes longer
-// than twice its octets: the shortest record, "a:" and a line end, takes four.
+// reset prepares for the form of a file of this size, to which it mostly has a
+// little more than half.
 func (w *writer) reset(size int) {
-	if need := 2*size + slack; len(w.buf) < need {
-		w.buf = make([]byte, need)
+	if need := size/2 + slack; len(w.buf) < need {
+		w.buf = make([]byte, max(need+need/8, 4096))
 	}
 	w.n = 0
 	w.beginSection()
+}
+
+// grow makes room for n more octets and slack.
+func (w *writer) grow(n int) {
+	buf := make([]byte, 2*len(w.buf)+n)
+	copy(buf, w.buf[:w.n])
+	w.buf = buf
 }
 
 func (w *writer) beginSection() {
@@ -72,6 +80,9 @@ func (w *writer) add(k kind, line int, text []byte) {
 	step := line - w.line
 	w.line = line
 	n := w.n
+	if n+len(text)+slack > len(w.buf) {
+		w.grow(len(text) + slack)
+	}
 	if step < maxShortStep && len(text) < 0x80 {
 		w.buf[n], w.buf[n+1] = byte(step)<<kindBits|byte(k), byte(len(text))
 		n += 2
@@ -80,6 +91,7 @@ func (w *writer) add(k kind, line int, text []byte) {
 	}
 	w.n = n + len(text)
 	if len(text) <= 32 && cap(text) >= 32 {
+		// A copy of fixed length costs less than choosing one by length.
 		*(*[32]byte)(w.buf[n:]) = [32]byte(text[:32])
 		return
 	}
