@@ -41,6 +41,9 @@ type writer struct {
 	section int    // where the current section begins in buf
 	rules   int    // rules of the section
 	line    int    // line of the section's latest record
+
+	grouped  bool // a user-agent line has been seen
+	inAgents bool // the latest user-agent line or rule is a user-agent line
 }
 
 // slack is room for the head of a section and of a record, and for add to copy
@@ -53,7 +56,7 @@ func (w *writer) reset(size int) {
 	if need := size/2 + slack; len(w.buf) < need {
 		w.buf = make([]byte, max(need+need/8, 4096))
 	}
-	w.n = 0
+	w.n, w.grouped, w.inAgents = 0, false, false
 	w.beginSection()
 }
 

@@ -2,102 +2,81 @@ package parser
 
 import "bytes"
 
+// stops says where reading a line stops before its end. Comments and NUL octets
+// are rarer than lines, so the next place of each is looked up once and kept.
+type stops struct {
+	body      []byte
+	nul, hash int // first place of each from the current line on, len(body) for none
+}
+
+func newStops(body []byte) stops {
+	return stops{body, find(body, 0, 0), find(body, 0, '#')}
+}
+
+// find returns the first place of c in body at or after pos, len(body) for none.
+func find(body []byte, pos int, c byte) int {
+	if pos < len(body) {
+		if i := bytes.IndexByte(body[pos:], c); i >= 0 {
+			return pos + i
+		}
+	}
+	return len(body)
+}
+
+// next returns the first place at which reading stops.
+func (s *stops) next() int { return min(s.nul, s.hash) }
+
+// stop returns where reading the line from start to end stops, and moves behind
+// the line.
+func (s *stops) stop(start, end int) int {
+	at := min(end, start+MaxLine, s.nul, s.hash)
+	if s.nul < end {
+		s.nul = find(s.body, end, 0)
+	}
+	if s.hash < end {
+		s.hash = find(s.body, end, '#')
+	}
+	return at
+}
+
 // lines yields the lines of a decoded file. CR, LF and CRLF end a line
-// (RFC 9309 §2.2). The octets that cut a line short are rarer than lines, so
-// the next place of each is looked up once and kept.
+// (RFC 9309 §2.2).
 type lines struct {
-	body []byte
-	pos  int // start of the next line
-
-	lf            int // first LF at or after pos, len(body) for none; stale below pos
-	cr, nul, hash int // the same for CR, NUL and #, never stale
-	rare          int // the least of these three
-
-	// With trusting set, CRs are taken for parts of CRLF, and unmet counts those
-	// not found there yet: any left at the end were not, and the lines are wrong.
-	trusting bool
-	unmet    int
+	stops
+	pos    int // start of the next line
+	lf, cr int // first of each at or after pos, len(body) for none; lf is stale below pos
 
 	// The current line: its number, from 1; where it starts, where reading it
-	// stops (before a comment, at a NUL or at MaxLine octets), where it ends.
-	no, start, stop, end int
+	// stops, where it ends.
+	no, start, read, end int
 }
 
 func newLines(body []byte) lines {
-	l := lines{body: body, lf: -1}
-	l.cr, l.nul, l.hash = l.find('\r'), l.find(0), l.find('#')
-	l.rare = min(l.cr, l.nul, l.hash)
-	return l
+	return lines{stops: newStops(body), lf: -1, cr: find(body, 0, '\r')}
 }
 
-// newTrustingLines is newLines for files without a CR alone, which nearly all
-// are; it finds their lines faster. Look at unmet in the end.
-func newTrustingLines(body []byte) lines {
-	l := lines{body: body, lf: -1, trusting: true, cr: len(body)}
-	l.unmet = bytes.Count(body, []byte{'\r'})
-	l.nul, l.hash = l.find(0), l.find('#')
-	l.rare = min(l.nul, l.hash)
-	return l
-}
-
-// find returns the first place of c at or after pos, len(body) for none.
-func (l *lines) find(c byte) int {
-	if l.pos < len(l.body) {
-		if i := bytes.IndexByte(l.body[l.pos:], c); i >= 0 {
-			return l.pos + i
-		}
-	}
-	return len(l.body)
-}
-
-func (l *lines) next() bool {
-	start := l.pos
-	if start >= len(l.body) {
+func (l *lines) advance() bool {
+	if l.pos >= len(l.body) {
 		return false
 	}
-	end := l.lf
-	if end < start {
-		end = len(l.body)
-		if i := bytes.IndexByte(l.body[start:], '\n'); i >= 0 {
-			end = start + i
-		}
-		l.lf = end
-	}
-	l.pos = end + 1
-	if l.trusting && end > start && l.body[end-1] == '\r' {
-		l.unmet--
-		end--
+	if l.lf < l.pos {
+		l.lf = find(l.body, l.pos, '\n')
 	}
 	l.no++
-	l.start, l.stop, l.end = start, end, end
-	if l.rare < end || end-start > MaxLine {
-		l.cut()
-	}
-	return true
-}
-
-// cut ends the current line, which so far reaches to the next LF, at a CR, and
-// reading it at what stops that.
-func (l *lines) cut() {
+	l.start, l.end, l.pos = l.pos, l.lf, l.lf+1
 	if l.cr < l.end {
 		l.end = l.cr
 		if l.cr+1 != l.lf || l.lf == len(l.body) { // a CR alone
 			l.pos = l.cr + 1
 		}
-		l.cr = l.find('\r')
+		l.cr = find(l.body, l.pos, '\r')
 	}
-	l.stop = min(l.end, l.start+MaxLine, l.nul, l.hash)
-	if l.nul < l.end {
-		l.nul = l.find(0)
-	}
-	if l.hash < l.end {
-		l.hash = l.find('#')
-	}
-	l.rare = min(l.cr, l.nul, l.hash)
+	l.read = l.stop(l.start, l.end)
+	return true
 }
 
 // text returns what is read of the current line.
-func (l *lines) text() []byte { return l.body[l.start:l.stop] }
+func (l *lines) text() []byte { return l.body[l.start:l.read] }
 
 // whole returns the current line without its end.
 func (l *lines) whole() []byte { return l.body[l.start:l.end] }

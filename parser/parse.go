@@ -1,6 +1,7 @@
 package parser
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strings"
 	"sync"
@@ -15,47 +16,76 @@ var scratch = sync.Pool{New: func() any { return new(writer) }}
 func Parse(body []byte) *Robots {
 	body = decode(body)
 	w := scratch.Get().(*writer)
-	if l := newTrustingLines(body); !w.read(&l) {
-		l = newLines(body)
-		w.read(&l)
+	if !w.readLF(body) {
+		w.read(body)
 	}
 	r := w.robots()
 	scratch.Put(w)
 	return r
 }
 
-// read writes the form of a decoded file. It reports false if the lines turn out
-// to be wrong.
-func (w *writer) read(l *lines) bool {
-	w.reset(len(l.body))
-	grouped, inAgents := false, false
-	for l.next() {
-		line := l.text()
-		k, text := commonLine(line)
-		if k == kindNone {
-			if k, text = readLine(line); k == kindNone {
-				continue
-			}
-		}
-		if k == kindAgent {
-			if !inAgents {
-				w.endSection()
-				w.beginSection()
-				grouped, inAgents = true, true
-			}
-		} else if k != kindOther {
-			if !grouped {
-				continue
-			}
-			inAgents = false
-			if len(text) > 0 {
-				w.rules++
-			}
-		}
-		w.add(k, l.no, text)
+// read writes the form of a decoded file.
+func (w *writer) read(body []byte) {
+	w.reset(len(body))
+	for l := newLines(body); l.advance(); {
+		w.take(l.no, l.text())
 	}
 	w.endSection()
-	return l.unmet == 0
+}
+
+// readLF is read for files in which no CR stands but before an LF, which nearly
+// all are; it finds their lines faster. It reports false for other files.
+func (w *writer) readLF(body []byte) bool {
+	w.reset(len(body))
+	s := newStops(body)
+	stop := s.next()
+	lonely := bytes.Count(body, []byte{'\r'})
+	no := 0
+	for pos := 0; pos < len(body); {
+		start, end := pos, len(body)
+		if i := bytes.IndexByte(body[pos:], '\n'); i >= 0 {
+			end = pos + i
+		}
+		pos = end + 1
+		no++
+		if end > start && body[end-1] == '\r' {
+			end--
+			lonely--
+		}
+		if stop < end || end-start > MaxLine {
+			end = s.stop(start, end)
+			stop = s.next()
+		}
+		w.take(no, body[start:end])
+	}
+	w.endSection()
+	return lonely == 0
+}
+
+// take writes what is kept of a line, if anything is.
+func (w *writer) take(no int, line []byte) {
+	k, text := commonLine(line)
+	if k == kindNone {
+		if k, text = readLine(line); k == kindNone {
+			return
+		}
+	}
+	if k == kindAgent {
+		if !w.inAgents {
+			w.endSection()
+			w.beginSection()
+			w.grouped, w.inAgents = true, true
+		}
+	} else if k != kindOther {
+		if !w.grouped {
+			return
+		}
+		w.inAgents = false
+		if len(text) > 0 {
+			w.rules++
+		}
+	}
+	w.add(k, no, text)
 }
 
 // readLine says what a line without comment is, and what of it is kept: the

@@ -59,7 +59,7 @@ func (in *inspector) file(encoding string, decoded []byte) {
 func (in *inspector) lines(decoded []byte) int {
 	l := newLines(decoded)
 	tooLarge := len(decoded) > RecommendedLimit
-	for l.next() {
+	for l.advance() {
 		if tooLarge && l.pos > RecommendedLimit {
 			tooLarge = false
 			in.warn(l.no, WarnTooLarge,
