@@ -2,6 +2,8 @@ package audit
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -55,21 +57,42 @@ func (s *scanner) raw() (text []byte, escaped, ok bool) {
 		return nil, false, false
 	}
 	start := s.i
-	for i := start; i < len(s.b); {
-		switch c := s.b[i]; {
-		case c == '"':
+	for i := start; ; {
+		i = stop(s.b, i)
+		if i >= len(s.b) || s.b[i] < ' ' {
+			return nil, false, false
+		}
+		if s.b[i] == '"' {
 			s.i = i + 1
 			return s.b[start:i], escaped, true
-		case c == '\\':
-			escaped = true
-			i += 2
-		case c < ' ':
-			return nil, false, false
-		default:
-			i++
+		}
+		escaped = true
+		i += 2
+	}
+}
+
+// stop returns where the next quote, backslash or control character stands at
+// or after i, len(b) or more without one. It looks at eight octets at a time.
+func stop(b []byte, i int) int {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := x^ones*'"', x^ones*'\\'
+		// The usual test for a zero octet, and for one below a space: what it
+		// finds first is right, whatever it says of the octets behind.
+		if found := ((quote-ones)&^quote | (slash-ones)&^slash | (x-ones*' ')&^x) & highs; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
 		}
 	}
-	return nil, false, false
+	for ; i < len(b); i++ {
+		if c := b[i]; c == '"' || c == '\\' || c < ' ' {
+			return i
+		}
+	}
+	return i
 }
 
 // text consumes a string and returns its value, which is valid as long as the

@@ -108,18 +108,20 @@ func TestTamper(t *testing.T) {
 	}
 	contradicted, told, unnoticed := 0, 0, map[string]int{}
 	for i, line := range lines {
+		// Its neighbours are enough to see that a number is missing.
+		near := lines[max(0, i-1):min(len(lines), i+2)]
+		before := summary(verify(t, s, strings.Join(near, "\n")))
 		for _, field := range fieldNames {
 			for _, value := range append([]any{nil}, others[field]...) {
 				change := changed(t, line, field, value)
 				if change == "" {
 					continue
 				}
-				text := strings.Join(slices.Replace(slices.Clone(lines), i, i+1, change), "\n")
-				v := verify(t, s, text)
+				v := verify(t, s, strings.ReplaceAll(strings.Join(near, "\n"), line, change))
 				switch {
 				case v.Contradicted == 1:
 					contradicted++
-				case summary(v) != summary(sound):
+				case summary(v) != before:
 					told++
 				case all[i].want == Impossible:
 					// What lacks its evidence is counted as such anyway.

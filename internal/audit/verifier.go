@@ -31,10 +31,15 @@ type verifier struct {
 	asked bool
 	// gone is why it could not have it.
 	gone string
+
+	origins map[string]origin.Origin
 }
 
+// maxOrigins bounds the origins that are not parsed anew.
+const maxOrigins = 10_000
+
 func newVerifier(lib *library) *verifier {
-	v := &verifier{lib: lib}
+	v := &verifier{lib: lib, origins: map[string]origin.Origin{}}
 	v.judge = judge.Judge{Lookup: v, Guard: noGuard{}, Now: func() time.Time { return v.at }}
 	return v
 }
@@ -115,7 +120,7 @@ func (v *verifier) derive(l *line) finding {
 	if lossy(url) {
 		return impossible("its URL has octets that a log cannot hold")
 	}
-	target, f := targetOf(l)
+	target, f := v.targetOf(l)
 	if f.outcome == Contradicted {
 		return f
 	}
@@ -142,7 +147,10 @@ func (v *verifier) derive(l *line) finding {
 
 // targetOf is the target that the record names, which must name it in normal
 // form.
-func targetOf(l *line) (origin.Target, finding) {
+func (v *verifier) targetOf(l *line) (origin.Target, finding) {
+	if target, ok := v.plainTarget(&l.record); ok {
+		return target, finding{}
+	}
 	url := view(l.record.text[fieldURL])
 	target, err := origin.ParseTarget(url)
 	if err != nil {
@@ -156,6 +164,47 @@ func targetOf(l *line) (origin.Target, finding) {
 	}
 	return target, finding{}
 }
+
+// plainTarget is the target of a URL whose path has nothing to escape, which is
+// most of them, without taking the URL apart.
+func (v *verifier) plainTarget(rec *record) (origin.Target, bool) {
+	rest, found := bytes.CutPrefix(rec.text[fieldURL], rec.text[fieldOrigin])
+	if !found || len(rest) == 0 || rest[0] != '/' {
+		return origin.Target{}, false
+	}
+	path, query, hasQuery := bytes.Cut(rest, []byte{'?'})
+	for _, c := range path {
+		if !plainOctet[c] {
+			return origin.Target{}, false
+		}
+	}
+	for _, c := range query {
+		if c <= ' ' || c == 0x7f || c == '#' {
+			return origin.Target{}, false
+		}
+	}
+	o, known := v.origins[string(rec.text[fieldOrigin])]
+	if !known {
+		text := string(rec.text[fieldOrigin])
+		var err error
+		if o, err = origin.Parse(text); err != nil || o.String() != text {
+			return origin.Target{}, false
+		}
+		if len(v.origins) >= maxOrigins {
+			clear(v.origins)
+		}
+		v.origins[text] = o
+	}
+	return origin.Target{Origin: o, Path: view(path), Query: view(query), HasQuery: hasQuery}, true
+}
+
+// plainOctet marks the octets that no URL parser changes in a path.
+var plainOctet = func() (plain [256]bool) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/-._~" {
+		plain[c] = true
+	}
+	return plain
+}()
 
 // evidence lays out what the origin had said, as far as the record tells.
 func (v *verifier) evidence(l *line) finding {
@@ -196,10 +245,20 @@ var unavailable = cache.NewCopy(cache.StateUnavailable, 0, nil)
 func (v *verifier) use(l *line, status int) {
 	rec := &l.record
 	v.copy.Status = status
-	v.copy.RobotsURL = v.subject.Target.Origin.RobotsURL()
+	v.copy.RobotsURL = v.robotsURL(rec)
 	v.copy.FinalURL = view(rec.text[fieldRobotsFinalURL])
 	v.copy.FetchUserAgent = view(rec.text[fieldFetchUserAgent])
 	v.answer.Copy = &v.copy
+}
+
+// robotsURL is the URL of the target's robots.txt: the logged one, if it is.
+func (v *verifier) robotsURL(rec *record) string {
+	logged := rec.text[fieldRobotsURL]
+	if path, found := bytes.CutPrefix(logged, rec.text[fieldOrigin]); found && string(path) == "/robots.txt" {
+		// That origin is the target's is compared with the rest.
+		return view(logged)
+	}
+	return v.subject.Target.Origin.RobotsURL()
 }
 
 func sourceOf(rec *record) decision.Source {

@@ -48,11 +48,7 @@ func (s *shelf) keep(t testing.TB, p judge.Policy) *judge.Compiled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.policies[compiled.Hash] = data
+	s.policies[compiled.Hash] = compiled.Canonical()
 	return compiled
 }
 
@@ -130,6 +126,7 @@ const exampleBot = "ExampleBot/1.0 (+https://bot.example/)"
 // requests has one row at least for each way in which a record can come about.
 func requests() []request {
 	report := func(p *judge.Policy) { p.Mode = judge.ModeReport }
+	tunnels := func(p *judge.Policy) { p.Tunnels = judge.TunnelsHost }
 	override := func(action string, robots []byte) func(*judge.Policy) {
 		return func(p *judge.Policy) {
 			o := judge.Override{Origin: "a.example", Action: action, Owner: "legal", Reason: "contract", Until: "2026-03-01"}
@@ -166,6 +163,12 @@ func requests() []request {
 		{name: "OPTIONS *", method: "OPTIONS", url: "https://a.example*"},
 		{name: "stale", given: rulesCopy(cache.SourceStale), url: "https://a.example/bots"},
 		{name: "a tunnel", method: "CONNECT", url: "https://a.example/"},
+		{name: "a tunnel, in report mode", policy: report, method: "CONNECT", url: "https://a.example/"},
+		{name: "a tunnel to a host that disallows something", policy: tunnels, method: "CONNECT", url: "https://a.example/"},
+		{name: "a tunnel to a host that disallows nothing", policy: tunnels, method: "CONNECT", url: "https://a.example/", robots: "User-agent: *\nAllow: /\n"},
+		{name: "a tunnel to an address refused", policy: tunnels, method: "CONNECT", url: "https://a.example/", given: given{err: refusedAddress()}, want: Attested, cause: attestGuard},
+		{name: "a browser's tunnel", policy: tunnels, method: "CONNECT", userAgent: browser, url: "https://a.example/"},
+		{name: "a tunnel by override", policy: func(p *judge.Policy) { tunnels(p); override("allow", nil)(p) }, method: "CONNECT", url: "https://a.example/"},
 		{name: "a tunnel, the method is not logged", method: "CONNECT", url: "https://a.example/", drop: []string{"method"}, want: Attested, cause: attestTunnel},
 		{name: "unavailable", given: missing(404), url: "https://a.example/x", want: Attested, cause: attestUnavailable},
 		{name: "denied by status", policy: func(p *judge.Policy) { p.OnStatus = []judge.StatusRule{{Code: "403", Action: "deny"}} }, given: missing(403), url: "https://a.example/x", want: Attested, cause: attestUnavailable},

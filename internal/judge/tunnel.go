@@ -2,7 +2,6 @@ package judge
 
 import (
 	"context"
-	"time"
 
 	"github.com/robotsgate/robotsgate/internal/decision"
 	"github.com/robotsgate/robotsgate/matcher"
@@ -28,7 +27,7 @@ func (j *Judge) DecideTunnel(ctx context.Context, p *Compiled, s *Subject, rec *
 	case !p.Judges(who):
 		rec.Allowed(decision.NotBot)
 	default:
-		if c := p.overrides.find(s.Target.Origin, time.Now()); c != nil {
+		if c := p.overrides.find(s.Target.Origin, j.now()); c != nil {
 			decideByOverride(p, c, rec)
 			return
 		}
