@@ -39,10 +39,6 @@ type Exchange struct {
 	// no gate stands before the handler that refuses.
 	Policy  *judge.Compiled
 	Subject judge.Subject
-	// DenyStatus is the configured status of denials, 0 for the default.
-	DenyStatus int
-	// DenyText is its reason phrase in the answer's title.
-	DenyText string
 
 	app     *app.App
 	logger  *zap.Logger
@@ -126,13 +122,10 @@ func (x *Exchange) Refuse(w http.ResponseWriter, r *http.Request) {
 	x.write(zapcore.InfoLevel, "request denied")
 	x.app.Denied(&x.Record)
 	status := x.Record.Reason.Status()
-	if x.Record.Reason == decision.AuthorityMismatch {
-		w.Header().Set("Connection", "close")
+	if x.Policy != nil {
+		status = x.Policy.StatusOf(x.Record.Reason)
 	}
-	if x.DenyStatus != 0 && x.Record.Reason.Robots() && !x.Record.Reason.Waits() {
-		status = x.DenyStatus
-	}
-	x.answer(w, r, x.Record.DenialAnswer(status, x.DenyText), fmt.Errorf("request denied: %s", x.Record.Reason))
+	x.answer(w, r, x.Record.DenialAnswer(status), fmt.Errorf("request denied: %s", x.Record.Reason))
 }
 
 // Fail answers an allowed request whose origin failed.

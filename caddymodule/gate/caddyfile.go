@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/robotsgate/robotsgate/caddymodule/grammar"
+	"github.com/robotsgate/robotsgate/internal/decision"
 	"github.com/robotsgate/robotsgate/internal/judge"
 )
 
@@ -62,7 +63,7 @@ func (g *Gate) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		"deny_status": func() error { return g.unmarshalDenyStatus(d) },
 		"redact":      func() error { return grammar.OneOf(d, &g.Redact, "query") },
 		"override":    func() error { return g.unmarshalOverride(d) },
-	}, "bot", "not_bot", "on_status", "override")
+	}, "bot", "not_bot", "on_status", "override", "deny_status")
 }
 
 func (g *Gate) unmarshalOnStatus(d *caddyfile.Dispenser) error {
@@ -82,19 +83,17 @@ func (g *Gate) unmarshalOnStatus(d *caddyfile.Dispenser) error {
 
 func (g *Gate) unmarshalDenyStatus(d *caddyfile.Dispenser) error {
 	if !d.NextArg() {
-		return d.Errf("'deny_status' lacks a value; write a status and, if you like, a reason: deny_status 451 Unavailable For Legal Reasons")
+		return d.Errf("'deny_status' lacks a value; write a status and, if you like, the reasons it is for: deny_status 451 disallowed")
 	}
 	code, err := strconv.Atoi(d.Val())
 	if err != nil || code < 400 || code > 599 {
 		return d.Errf("deny_status: '%s' is no error status from 400 to 599", d.Val())
 	}
-	g.DenyStatus = code
-	for _, word := range d.RemainingArgs() {
-		if g.DenyReason != "" {
-			g.DenyReason += " "
-		}
-		g.DenyReason += word
+	status := judge.DenyStatus{Status: code}
+	for _, reason := range d.RemainingArgs() {
+		status.Reasons = append(status.Reasons, decision.Reason(reason))
 	}
+	g.DenyStatus = append(g.DenyStatus, status)
 	return nil
 }
 

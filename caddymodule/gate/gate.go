@@ -88,12 +88,9 @@ type Gate struct {
 	// `deny` or `allow`. Default: `deny`.
 	Unreachable string `json:"unreachable,omitempty"`
 
-	// The status of denials that rest on a robots.txt. Default: `403`; an
-	// unreachable robots.txt always gives 503.
-	DenyStatus int `json:"deny_status,omitempty"`
-
-	// A reason phrase for such denials, shown as the title of the answer.
-	DenyReason string `json:"deny_reason,omitempty"`
+	// Statuses of denials instead of each reason's own: 403 for most, 503
+	// for `unreachable` and `overloaded`.
+	DenyStatus []judge.DenyStatus `json:"deny_status,omitempty"`
 
 	// `query` writes query values in the record as `REDACTED`.
 	// Default: they stand as they are.
@@ -146,10 +143,6 @@ func (g *Gate) Validate() error {
 // compile checks the configuration and makes the policy of it.
 func (g *Gate) compile() (*judge.Compiled, error) {
 	switch {
-	case g.DenyStatus != 0 && (g.DenyStatus < 400 || g.DenyStatus > 599):
-		return nil, fmt.Errorf("deny_status: %d is no error status from 400 to 599", g.DenyStatus)
-	case g.DenyStatus == http.StatusProxyAuthRequired:
-		return nil, fmt.Errorf("deny_status: 407 asks clients for proxy credentials; use another status")
 	case g.Target != "" && checkTarget(g.Target) != nil:
 		return nil, checkTarget(g.Target)
 	case g.Redact != "" && g.Redact != "query":
@@ -182,7 +175,6 @@ func orElse(word, otherwise string) string {
 func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	x := exchange.Begin(r, g.app, g.logger)
 	defer x.Finish()
-	x.DenyStatus, x.DenyText = g.DenyStatus, g.DenyReason
 	g.decide(x, r)
 	x.Decided()
 	if x.Record.Refused() {

@@ -115,6 +115,8 @@ func TestDenied(t *testing.T) {
 		{url: "grouped.test:1/x", reason: "port_denied", status: 403, detail: "ports"},
 		{url: "down.test/x", reason: "unreachable", status: 503, retry: true, fields: map[string]any{"robots_status": 503.0}, detail: "503"},
 		{site: "deny_status 451", url: "down.test/x", reason: "unreachable", status: 503, retry: true},
+		{site: "deny_status 429 unreachable", url: "down.test/x", reason: "unreachable", status: 429, retry: true},
+		{site: "deny_status 404\ndeny_status 451 disallowed", url: "grouped.test/private", reason: "disallowed", status: 451},
 	} {
 		t.Run(test.reason+" "+test.site, func(t *testing.T) {
 			r := gatetest.New(t)

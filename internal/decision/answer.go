@@ -27,13 +27,9 @@ type Answer struct {
 	Body []byte
 }
 
-// DenialAnswer builds the answer to a denied record with the given status; a
-// title replaces the reason's own where it is not empty.
-func (r *Record) DenialAnswer(status int, title string) Answer {
+// DenialAnswer builds the answer to a denied record with the given status.
+func (r *Record) DenialAnswer(status int) Answer {
 	rl := rulings[r.Reason]
-	if title == "" {
-		title = rl.title
-	}
 	a := Answer{Status: status, Header: http.Header{}}
 	a.Header.Set("Content-Type", "application/problem+json")
 	a.Header.Set("Cache-Control", "no-store")
@@ -42,7 +38,7 @@ func (r *Record) DenialAnswer(status int, title string) Answer {
 	if r.Reason.Waits() {
 		a.Header.Set("Retry-After", retryAfterSeconds(r.RetryAfter))
 	}
-	a.Body = r.problem(status, title, r.Advice())
+	a.Body = r.problem(status, rl.title, r.Advice())
 	return a
 }
 

@@ -40,7 +40,7 @@ func TestDenialAnswers(t *testing.T) {
 			if reason.Status() != want.status || reason.Robots() != want.robots || reason.Waits() != want.waits {
 				t.Errorf("status %d robots %v waits %v, want %+v", reason.Status(), reason.Robots(), reason.Waits(), want)
 			}
-			answer := rec.DenialAnswer(reason.Status(), "")
+			answer := rec.DenialAnswer(reason.Status())
 			if got := answer.Header.Get("X-Robots-Gate"); got != "deny; reason="+string(reason) {
 				t.Errorf("X-Robots-Gate: %s", got)
 			}

@@ -1,6 +1,10 @@
 package decision
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+	"slices"
+)
 
 // Reason says why a request was allowed or denied.
 type Reason string
@@ -61,6 +65,9 @@ var rulings = map[Reason]ruling{
 	Loop:                 {http.StatusLoopDetected, false, "proxy_loop_detected", "Request loops through this gate"},
 	Internal:             {http.StatusInternalServerError, false, "proxy_internal_error", "Gate failed to decide"},
 }
+
+// Denials are the reasons of a denial, in the order of their names.
+func Denials() []Reason { return slices.Sorted(maps.Keys(rulings)) }
 
 // Status is the default HTTP status of a denial for that reason; 500 for an
 // unknown one.

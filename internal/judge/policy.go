@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/robotsgate/robotsgate/agent"
+	"github.com/robotsgate/robotsgate/internal/decision"
 )
 
 // Words of a policy.
@@ -57,8 +58,8 @@ type Policy struct {
 	Unreachable string `json:"unreachable"`
 	// Overrides replace the robots.txt of single origins.
 	Overrides []Override `json:"override,omitempty"`
-	// DenyStatus is the status of denials, 0 for each reason's own.
-	DenyStatus int `json:"deny_status,omitempty"`
+	// DenyStatus are the statuses of denials that are not the reasons' own.
+	DenyStatus []DenyStatus `json:"deny_status,omitempty"`
 	// Redact is query where records carry no query values.
 	Redact string `json:"redact,omitempty"`
 }
@@ -87,6 +88,7 @@ type Compiled struct {
 	onStatus   map[int]string
 	onClass    [10]string
 	overrides  *overrides
+	denyStatus map[decision.Reason]int
 }
 
 // Compile checks a policy and prepares it. Errors name the field and the word.
@@ -125,6 +127,9 @@ func (p Policy) Compile() (*Compiled, error) {
 		}
 	}
 	var err error
+	if c.denyStatus, err = compileDenyStatus(p.DenyStatus); err != nil {
+		return nil, err
+	}
 	if c.overrides, err = compileOverrides(p.Overrides); err != nil {
 		return nil, err
 	}
