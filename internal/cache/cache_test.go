@@ -594,7 +594,7 @@ func TestR60_PanicInTheFetcher(t *testing.T) {
 }
 
 // Dead origins hold slots for the whole timeout; while others wait, they get a
-// quarter of it. 200 new origins a second for two minutes, 30 % of them dead.
+// quarter of it. 200 new origins a second for a minute, 30 % of them dead.
 func TestBroadCrawlWithDeadOrigins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const own = 200 * time.Millisecond
@@ -616,7 +616,7 @@ func TestBroadCrawlWithDeadOrigins(t *testing.T) {
 		var crawl sync.WaitGroup
 		var mu sync.Mutex
 		var waits []time.Duration
-		for i := range 200 * 120 {
+		for i := range 200 * 60 {
 			time.Sleep(5 * time.Millisecond)
 			kind := "healthy"
 			if i%10 < 3 {

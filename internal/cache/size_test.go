@@ -28,12 +28,12 @@ func TestCountedBytes(t *testing.T) {
 		answer func(fetch.Request) fetch.Result
 		tokens int
 	}{
-		"missing": {50_000, missing, 0},
-		"dead":    {50_000, broken, 0},
-		"small":   {20_000, good(rules), 1},
-		"matched": {5_000, good(rules), 8},
+		"missing": {20_000, missing, 0},
+		"dead":    {20_000, broken, 0},
+		"small":   {10_000, good(rules), 1},
+		"matched": {3_000, good(rules), 8},
 		"large":   {500, good("User-agent: *\n" + strings.Repeat("Disallow: /some/directory/*.html$\n", 2000)), 1},
-		"etag": {20_000, func(r fetch.Request) fetch.Result {
+		"etag": {10_000, func(r fetch.Request) fetch.Result {
 			result := good(rules)(r)
 			result.ETag, result.LastModified = strings.Clone(`"0123456789abcdef"`), strings.Clone("Fri, 01 May 2026 12:00:00 GMT")
 			result.FinalURL = "https://www.example.com/somewhere/else/robots.txt" + r.Origin.Host
