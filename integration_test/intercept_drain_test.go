@@ -93,9 +93,9 @@ func (g *gate) reload(old, changed string) {
 	}
 }
 
-// TestR57ReloadFinishesRequests: a reload cuts no request inside a tunnel, ends
+// TestR57_ReloadFinishesRequests: a reload cuts no request inside a tunnel, ends
 // idle connections, and the new configuration serves new ones.
-func TestR57ReloadFinishesRequests(t *testing.T) {
+func TestR57_ReloadFinishesRequests(t *testing.T) {
 	i := startInterceptor(t, interceptSite)
 	idle := i.idle(t)
 	finished := i.hold(t)
@@ -118,9 +118,9 @@ func TestR57ReloadFinishesRequests(t *testing.T) {
 	}
 }
 
-// TestR58TerminationFinishesRequests: SIGTERM waits for requests inside
+// TestR58_TerminationFinishesRequests: SIGTERM waits for requests inside
 // tunnels, for those of an earlier configuration too.
-func TestR58TerminationFinishesRequests(t *testing.T) {
+func TestR58_TerminationFinishesRequests(t *testing.T) {
 	for _, reloaded := range []bool{false, true} {
 		t.Run(fmt.Sprintf("reloaded=%v", reloaded), func(t *testing.T) {
 			i := startInterceptor(t, interceptSite)

@@ -18,9 +18,9 @@ import (
 	"testing"
 )
 
-// TestR83AuthorityMismatch: CONNECT, SNI and inner request name one host, or
+// TestR83_AuthorityMismatch: CONNECT, SNI and inner request name one host, or
 // nothing is reached.
-func TestR83AuthorityMismatch(t *testing.T) {
+func TestR83_AuthorityMismatch(t *testing.T) {
 	i := startInterceptor(t, interceptSite)
 	port := i.origin.Port
 	for name, head := range map[string]string{
@@ -102,8 +102,8 @@ func TestR83AuthorityMismatch(t *testing.T) {
 	}
 }
 
-// TestR84NotTLS: octets that are no TLS reach nothing.
-func TestR84NotTLS(t *testing.T) {
+// TestR84_NotTLS: octets that are no TLS reach nothing.
+func TestR84_NotTLS(t *testing.T) {
 	i := startInterceptor(t, interceptSite)
 	before := i.origin.accepted.Load()
 	for name, octets := range map[string]string{
@@ -129,8 +129,8 @@ func TestR84NotTLS(t *testing.T) {
 	i.stop()
 }
 
-// TestR85ConnectTargets: a CONNECT names a host and a port, and nothing else.
-func TestR85ConnectTargets(t *testing.T) {
+// TestR85_ConnectTargets: a CONNECT names a host and a port, and nothing else.
+func TestR85_ConnectTargets(t *testing.T) {
 	i := startInterceptor(t, interceptSite)
 	port := i.origin.Port
 	for target, want := range map[string]string{
@@ -245,8 +245,8 @@ func (c *eagerConn) Read(p []byte) (int, error) {
 	return c.reader.Read(p)
 }
 
-// TestR86WebSocket: the handshake is judged, what follows is passed on.
-func TestR86WebSocket(t *testing.T) {
+// TestR86_WebSocket: the handshake is judged, what follows is passed on.
+func TestR86_WebSocket(t *testing.T) {
 	i := startInterceptor(t, interceptSite)
 	handshake := func(path string) (*tls.Conn, *bufio.Reader, *http.Response) {
 		conn, err := i.handshake(t, "ws.test", nil)
@@ -289,9 +289,9 @@ func TestR86WebSocket(t *testing.T) {
 	}
 }
 
-// TestR86H2CUpgrade: an upgrade to cleartext HTTP/2, or to anything else whose
+// TestR86_H2CUpgrade: an upgrade to cleartext HTTP/2, or to anything else whose
 // requests could not be judged, does not reach the origin.
-func TestR86H2CUpgrade(t *testing.T) {
+func TestR86_H2CUpgrade(t *testing.T) {
 	i := startInterceptor(t, interceptSite)
 	for _, protocol := range []string{"h2c", "connect-udp", "foo"} {
 		conn, err := i.handshake(t, "h1.test", nil)

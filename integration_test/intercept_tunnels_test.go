@@ -14,9 +14,9 @@ import (
 // tunnelsHost is a gate that opens tunnels without looking inside.
 var tunnelsHost = proxySite("tunnels host")
 
-// TestR82Tunnels: a CONNECT that is not intercepted is refused, or opened where
+// TestR82_Tunnels: a CONNECT that is not intercepted is refused, or opened where
 // the agent's group disallows nothing on that very host and port.
-func TestR82Tunnels(t *testing.T) {
+func TestR82_Tunnels(t *testing.T) {
 	for name, test := range map[string]struct {
 		site   string
 		agent  string
@@ -73,8 +73,8 @@ func (i *interceptor) throughTunnel(t *testing.T, conn net.Conn, reader *bufio.R
 	}
 }
 
-// TestR82Port: rules of one port say nothing about another.
-func TestR82Port(t *testing.T) {
+// TestR82_Port: rules of one port say nothing about another.
+func TestR82_Port(t *testing.T) {
 	i := startInterceptor(t, tunnelsHost)
 	_, _, resp := connect(t, i.Addr, "h1.test:8443", "User-Agent: OpenBot/1.0\r\n")
 	if resp.StatusCode != 403 || resp.Header.Get("X-Robots-Gate") != "deny; reason=port_denied" {

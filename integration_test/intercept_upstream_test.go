@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -46,7 +47,7 @@ func (p *parentProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodConnect {
 		(&httputil.ReverseProxy{
 			Rewrite: func(pr *httputil.ProxyRequest) {},
-			Transport: &http.Transport{DisableKeepAlives: true, Dial: func(string, string) (net.Conn, error) {
+			Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
 				return net.Dial("tcp", p.target)
 			}},
 		}).ServeHTTP(w, r)

@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -148,7 +149,7 @@ func (i *Intercept) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 		return next.ServeHTTP(w, r)
 	}
 	// Nothing is minted for what may not be reached.
-	if err := i.app.Guard().CheckOrigin(o); err != nil {
+	if err := i.checkAddress(o); err != nil {
 		i.refuse(w, r, func(x *exchange.Exchange) {
 			x.Record.Aim(origin.Target{Origin: o, Path: "/"})
 			judge.DenyDial(&x.Record, err)
@@ -158,6 +159,18 @@ func (i *Intercept) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddy
 	// Each request inside has its line in the access log and its record.
 	caddyhttp.SetVar(r.Context(), caddyhttp.LogSkipVar, true)
 	return i.open(w, o.Clone())
+}
+
+// checkAddress judges port and literal address of a tunnel's target, our own
+// listeners included: no dial would do it before the handshake.
+func (i *Intercept) checkAddress(o origin.Origin) error {
+	if err := i.app.Guard().CheckOrigin(o); err != nil {
+		return err
+	}
+	if addr, literal := o.IsIP(); literal {
+		return i.app.Guard().CheckAddr(netip.AddrPortFrom(addr, o.Port))
+	}
+	return nil
 }
 
 // refuse answers a request whose refusal needs no gate.

@@ -142,7 +142,7 @@ func ask(ctx context.Context, conn net.Conn, config *tls.Config, parent *url.URL
 		return nil, fmt.Errorf("asking the upstream proxy for a tunnel: %w", err)
 	}
 	reader := bufio.NewReader(conn)
-	resp, err := http.ReadResponse(reader, req)
+	resp, err := http.ReadResponse(reader, req) //nolint:bodyclose // the connection is closed or becomes the tunnel
 	if err != nil {
 		return nil, fmt.Errorf("reading the upstream proxy's answer: %w", err)
 	}
