@@ -7,7 +7,9 @@ import "strings"
 type Form uint8
 
 // Forms that [Matcher.MatchStrict] judges. F2 to F5 change the path, up to the
-// first "?"; the query stays.
+// first "?"; the query stays. F3 to F5 are judged in a second way too, with runs
+// of slashes merged before dot segments are removed: RFC 3986 counts the empty
+// segment of "/a//../b" and makes "/a/b" of it, many origins make "/b".
 const (
 	F1 Form = iota + 1 // RFC 9309 §2.2.2, see Normalize
 	F2                 // F1 without dot segments (RFC 3986 §5.2.4)
@@ -34,7 +36,8 @@ func (f Form) String() string {
 	}
 }
 
-// Forms returns the forms F1 to F5 of a path and query, in this order.
+// Forms returns the forms F1 to F5 of a path and query, in this order, in the
+// first of their two ways.
 func Forms(pathQuery string) [5]string { return formsOf(Normalize(pathQuery)) }
 
 func formsOf(f1 string) [5]string {
@@ -49,6 +52,17 @@ func formsOf(f1 string) [5]string {
 	path = clean(cutParams(path))
 	forms[4] = path + query
 	return forms
+}
+
+// mergedFirst returns F3 to F5 with slashes merged before dot segments go.
+func mergedFirst(f1 string) [3]string {
+	path, query := cutQuery(f1)
+	unified := unifySeparators(path)
+	return [3]string{
+		clean(mergeSlashes(path)) + query,
+		clean(mergeSlashes(unified)) + query,
+		clean(mergeSlashes(cutParams(unified))) + query,
+	}
 }
 
 // cutQuery divides before the first "?".

@@ -148,11 +148,17 @@ func (m *Matcher) matchForms(f1 string, octets octetSet) (Verdict, Form) {
 		return verdict, 0
 	}
 	forms := formsOf(f1)
+	merged := mergedFirst(f1)
 	for i := 1; i < len(forms); i++ {
-		if forms[i] == forms[i-1] {
+		if forms[i] != forms[i-1] {
+			if v := m.match(forms[i], octetsOf(forms[i])); !v.Allowed {
+				return v, F1 + Form(i)
+			}
+		}
+		if i < 2 || merged[i-2] == forms[i] || i > 2 && merged[i-2] == merged[i-3] {
 			continue
 		}
-		if v := m.match(forms[i], octetsOf(forms[i])); !v.Allowed {
+		if v := m.match(merged[i-2], octetsOf(merged[i-2])); !v.Allowed {
 			return v, F1 + Form(i)
 		}
 	}

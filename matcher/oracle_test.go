@@ -220,6 +220,19 @@ func oracleForms(path string) []string {
 	return []string{f1, f2 + query, f3 + query, f4 + query, f5 + query}
 }
 
+// oracleMerged are F3 to F5 where slashes are merged before dot segments go.
+func oracleMerged(path string) []string {
+	p, query, hasQuery := strings.Cut(oracleF1(path), "?")
+	if hasQuery {
+		query = "?" + query
+	}
+	resolve := func(p string) string {
+		return oracleSlashes.ReplaceAllString(oracleDots(oracleSlashes.ReplaceAllString(p, "/")), "/")
+	}
+	unified := oracleSeparators.ReplaceAllString(p, "/")
+	return []string{resolve(p) + query, resolve(unified) + query, resolve(oracleParams.ReplaceAllString(unified, "")) + query}
+}
+
 func oracleDots(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return path
@@ -265,8 +278,15 @@ func oracleStrict(rules []oracleRule, path string) (Verdict, string) {
 	if path == "/robots.txt" {
 		return verdict, ""
 	}
+	merged := oracleMerged(path)
 	for i, form := range oracleForms(path) {
 		if v := oracleDecide(rules, form); !v.Allowed {
+			return v, "F" + string(rune('1'+i))
+		}
+		if i < 2 {
+			continue
+		}
+		if v := oracleDecide(rules, merged[i-2]); !v.Allowed {
 			return v, "F" + string(rune('1'+i))
 		}
 	}

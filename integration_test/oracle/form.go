@@ -23,6 +23,19 @@ func Forms(target string) []string {
 	return []string{f1 + end, f2 + end, f3 + end, f4 + end, f5 + end}
 }
 
+// Merged returns the other way to F3, F4 and F5: many servers merge slashes
+// before they remove dot segments, so that nothing is left of "/a//..".
+func Merged(target string) []string {
+	path, query, hasQuery := strings.Cut(Forms(target)[0], "?")
+	end := ""
+	if hasQuery {
+		end = "?" + query
+	}
+	resolve := func(path string) string { return mergeSlashes(removeDots(mergeSlashes(path))) }
+	separated := separators(path)
+	return []string{resolve(path) + end, resolve(separated) + end, resolve(cutParams(separated)) + end}
+}
+
 const (
 	unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 	reserved   = ":/?#[]@!$&'()*+,;="

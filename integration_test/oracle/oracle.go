@@ -67,6 +67,9 @@ func (r Robots) Judge(tokens []string, target string, strict bool) Verdict {
 	first := decide(rules, forms[0])
 	for i, form := range forms {
 		v := decide(rules, form)
+		if v.Allowed && i >= 2 {
+			v = decide(rules, Merged(target)[i-2])
+		}
 		if v.Allowed {
 			continue
 		}
