@@ -363,7 +363,7 @@ func mended(text string) string {
 }
 
 func sameTokens(logged [][]byte, tokens []string) bool {
-	return slices.EqualFunc(logged, tokens, func(a []byte, b string) bool { return same(a, b) })
+	return slices.EqualFunc(logged, tokens, same)
 }
 
 // remarkOn names what is odd about a record without being a contradiction.

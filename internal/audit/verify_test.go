@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -290,7 +291,7 @@ func TestVerify(t *testing.T) {
 			if got[q.want] != 1 || v.Records != 1 {
 				t.Fatalf("outcomes %v, want %d\n%s\n%v", got, q.want, line, v.Contradictions)
 			}
-			causes := append(v.AttestedFor, v.ImpossibleFor...)
+			causes := slices.Concat(v.AttestedFor, v.ImpossibleFor)
 			if q.cause != "" && (len(causes) != 1 || causes[0].Cause != q.cause || causes[0].Line != 1) {
 				t.Errorf("causes %v, want %q", causes, q.cause)
 			}
