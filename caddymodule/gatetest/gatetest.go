@@ -134,6 +134,9 @@ func (r *Rig) URL(host, target string) string {
 	return "http://" + host + ":" + r.Port + target
 }
 
+// Storage is the folder of Caddy's storage.
+func (r *Rig) Storage() string { return r.storage }
+
 // Seen returns the targets that a host of the origin was asked for, without
 // its robots.txt.
 func (r *Rig) Seen(host string) []string {
