@@ -40,7 +40,7 @@ func TestReload(t *testing.T) {
 	}
 	r.Load("fetch {\n\tuser_agent other/1.0\n}", ":0 {\nbind 127.0.0.1\nlog\n"+gatetest.Forward+"}\n")
 	ask()
-	first := r.Record(1)
+	first := r.Access(5)[0].Robots
 	for i := range 5 {
 		source := "memory"
 		if i == 0 {
