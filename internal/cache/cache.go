@@ -1,6 +1,6 @@
 // Package cache keeps what origins said in their robots.txt: how long it may be
-// used, when to ask again, and what holds while an origin does not answer
-// (DESIGN §5). It has two halves. Shared is the state, which outlives
+// used, when to ask again, and what holds while an origin does not
+// answer. It has two halves. Shared is the state, which outlives
 // configurations; Cache is one configuration's view of it.
 package cache
 

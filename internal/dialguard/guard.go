@@ -162,7 +162,7 @@ type DeniedError struct {
 	Range netip.Prefix
 }
 
-// Reason returns the reason of the decision (DESIGN §6): port_denied or
+// Reason returns the reason of the decision: port_denied or
 // address_denied.
 func (e *DeniedError) Reason() string {
 	if e.Class == ClassPort {

@@ -204,7 +204,7 @@ func (f *Fetcher) hop(ctx context.Context, req Request, target *url.URL, result 
 	return f.judge(ctx, resp, target, conditional, result)
 }
 
-// judge applies the access results of DESIGN §5 to one answer.
+// judge applies the access results of RFC 9309 §2.3.1, as the README refines them, to one answer.
 func (f *Fetcher) judge(ctx context.Context, resp *http.Response, target *url.URL, conditional bool, result *Result) *url.URL {
 	status := resp.StatusCode
 	switch {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Target is what is asked of an origin, exactly as the origin receives it
-// (DESIGN §4): escapes, order and odd characters of path and query are kept.
+// A Target is what is asked of an origin, exactly as the origin receives
+// it: escapes, order and odd characters of path and query are kept.
 type Target struct {
 	Origin Origin
 	// Path is url.URL.EscapedPath, "/" where the URL has none. It is "*" for
