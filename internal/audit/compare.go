@@ -52,7 +52,7 @@ func attestedCause(reason decision.Reason) string {
 // overlaid reports whether the record ends with a denial that may stand over an
 // earlier decision, whose evidence is then still there.
 func overlaid(rec *record) bool {
-	switch internReason(rec.text[fieldReason]) {
+	switch rec.reason {
 	case decision.AddressDenied, decision.PortDenied, decision.BadTarget, decision.AuthorityMismatch, decision.Loop, decision.Internal:
 		return true
 	}
@@ -62,7 +62,7 @@ func overlaid(rec *record) bool {
 // compare holds the logged record against v.derived.
 func (v *verifier) compare(l *line) finding {
 	rec := &l.record
-	reason := internReason(rec.text[fieldReason])
+	reason := rec.reason
 	if !rec.had(fieldPolicy) {
 		return compareWithoutGate(rec, reason)
 	}
@@ -145,7 +145,7 @@ func compareWithoutGate(rec *record, reason decision.Reason) finding {
 // compareWho compares who asked, and whose request it was.
 func (v *verifier) compareWho(l *line) finding {
 	rec, d := &l.record, &v.derived
-	policy := v.lib.policy(rec.text[fieldPolicy])
+	policy := v.policy
 	switch {
 	case rec.flag[fieldBot] != d.Bot || !rec.had(fieldBot):
 		return contradicted(fieldBot, fmt.Sprintf("is %v, derived %v", rec.flag[fieldBot], d.Bot))
@@ -205,7 +205,7 @@ func (v *verifier) compareOverloaded(rec *record) finding {
 // where the logged reason is one that needs it. It returns that circumstance,
 // "" without one.
 func (v *verifier) suppose(l *line, reason decision.Reason) string {
-	policy := v.lib.policy(l.record.text[fieldPolicy]).compiled
+	policy := v.policy.compiled
 	switch {
 	case reason == v.derived.Reason:
 		return ""

@@ -48,7 +48,7 @@ func ownVerdict(l *line) finding {
 	if !rec.had(fieldDecision) && !rec.had(fieldReason) && !rec.had(fieldPolicy) {
 		return finding{} // nothing was judged
 	}
-	reason, verdict := internReason(rec.text[fieldReason]), decision.Verdict(view(rec.text[fieldDecision]))
+	reason, verdict := rec.reason, decision.Verdict(view(rec.text[fieldDecision]))
 	want, known := verdictOfReason[reason]
 	switch {
 	case reason == decision.Overridden:
@@ -107,7 +107,7 @@ func ownRule(l *line) finding {
 	switch {
 	case rec.had(fieldRule) != rec.had(fieldLine):
 		return contradicted(fieldRule, "stands without a line, or a line without a rule")
-	case rec.had(fieldForm) != rec.is(fieldReason, string(decision.DisallowedNormalized)) && !overlaid(rec):
+	case rec.had(fieldForm) != (rec.reason == decision.DisallowedNormalized) && !overlaid(rec):
 		return contradicted(fieldForm, fmt.Sprintf("is %q, and the reason is %s", rec.text[fieldForm], rec.text[fieldReason]))
 	}
 	if token := rec.text[fieldToken]; len(token) > 0 && string(token) != "*" {
@@ -220,7 +220,16 @@ func parseUTC(text []byte) (time.Time, bool) {
 			return time.Time{}, false
 		}
 	}
-	t := time.Date(parts[0], time.Month(parts[1]), parts[2], parts[3], parts[4], parts[5], 0, time.UTC)
-	// 30 February would become a day in March.
-	return t, t.Day() == parts[2] && t.Hour() == parts[3] && t.Minute() == parts[4] && t.Second() == parts[5]
+	year, month, day, hour, minute, second := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]
+	if month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59 {
+		return time.Time{}, false
+	}
+	// Years begin in March here, so that the leap day is their last.
+	if month < 3 {
+		year, month = year-1, month+12
+	}
+	days := 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 719469
+	t := time.Unix(int64(days)*86400+int64(hour*3600+minute*60+second), 0)
+	// 30 February would have become a day in March.
+	return t, day <= 28 || t.UTC().Day() == day
 }

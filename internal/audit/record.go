@@ -1,5 +1,7 @@
 package audit
 
+import "github.com/robotsgate/robotsgate/internal/decision"
+
 // field numbers a field of the record, in the record's own order.
 type field uint8
 
@@ -59,6 +61,9 @@ type record struct {
 	flaw string
 	// unknown is the first field that this version does not know.
 	unknown []byte
+
+	// reason is that of text, set once the record has been decided again.
+	reason decision.Reason
 
 	text     [numFields][]byte
 	number   [numFields]uint64

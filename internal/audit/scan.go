@@ -35,6 +35,9 @@ func (s *scanner) space() {
 
 // next skips space and reports the octet that follows, 0 at the end.
 func (s *scanner) next() byte {
+	if s.i < len(s.b) && s.b[s.i] > ' ' {
+		return s.b[s.i] // the usual case: logs are written without space
+	}
 	s.space()
 	if s.i == len(s.b) {
 		return 0

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -154,6 +155,26 @@ func TestTimes(t *testing.T) {
 	for duration, want := range map[string]string{`0.25`: "250ms", `"1.5s"`: "1.5s", `2`: "2s", `1e-3`: "1ms", `"x"`: "-1ns", `-4`: "-1ns"} {
 		if got := lineOf(`{"duration":` + duration + `}`).took.String(); got != want {
 			t.Errorf("duration %s is %s, want %s", duration, got, want)
+		}
+	}
+}
+
+// TestParseUTC holds the dates of records against time.Parse.
+func TestParseUTC(t *testing.T) {
+	at := time.Date(1970, 1, 1, 23, 59, 58, 0, time.UTC)
+	for range 60_000 { // days, to the year 2134
+		text := at.Format(time.RFC3339)
+		if got, ok := parseUTC([]byte(text)); !ok || !got.Equal(at) {
+			t.Fatalf("%s is %v, %v", text, got, ok)
+		}
+		at = at.AddDate(0, 0, 1)
+	}
+	for _, text := range []string{
+		"", "2026-02-29T00:00:00Z", "2026-02-30T00:00:00Z", "2026-04-31T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
+		"2026-01-00T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00+", "2026-01-01T00:00:0xZ",
+	} {
+		if got, ok := parseUTC([]byte(text)); ok {
+			t.Errorf("%q is %v", text, got)
 		}
 	}
 }

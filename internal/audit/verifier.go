@@ -32,6 +32,9 @@ type verifier struct {
 	// gone is why it could not have it.
 	gone string
 
+	// policy and body are those of the record before: most have the same.
+	policy  *archivedPolicy
+	body    *archivedBody
 	origins map[string]origin.Origin
 }
 
@@ -78,6 +81,7 @@ func (v *verifier) verify(l *line) finding {
 		return f
 	}
 	// Only now is the logged verdict looked at.
+	rec.reason = internReason(rec.text[fieldReason])
 	if own := ownContradiction(l); own.outcome == Contradicted {
 		return own
 	}
@@ -96,7 +100,7 @@ func (v *verifier) derive(l *line) finding {
 	if !rec.had(fieldPolicy) {
 		return finding{} // no gate stood before the forwarder
 	}
-	policy := v.lib.policy(rec.text[fieldPolicy])
+	policy := v.policyOf(rec)
 	switch {
 	case policy.gone != "":
 		return impossible(policy.gone)
@@ -143,6 +147,20 @@ func (v *verifier) derive(l *line) finding {
 		return impossible(v.gone)
 	}
 	return finding{}
+}
+
+func (v *verifier) policyOf(rec *record) *archivedPolicy {
+	if v.policy == nil || v.policy.hash != string(rec.text[fieldPolicy]) {
+		v.policy = v.lib.policy(rec.text[fieldPolicy])
+	}
+	return v.policy
+}
+
+func (v *verifier) bodyOf(rec *record) *archivedBody {
+	if v.body == nil || v.body.sum != string(rec.text[fieldRobotsSHA256]) {
+		v.body = v.lib.body(rec.text[fieldRobotsSHA256])
+	}
+	return v.body
 }
 
 // targetOf is the target that the record names, which must name it in normal
@@ -215,7 +233,7 @@ func (v *verifier) evidence(l *line) finding {
 	case rec.is(fieldSource, string(decision.SourceOverride)):
 		// The policy has the override and its file.
 	case rec.had(fieldRobotsSHA256):
-		body := v.lib.body(rec.text[fieldRobotsSHA256])
+		body := v.bodyOf(rec)
 		if body.gone != "" {
 			v.gone = body.gone
 			return finding{}
