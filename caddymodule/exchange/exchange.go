@@ -125,6 +125,10 @@ func (x *Exchange) Refuse(w http.ResponseWriter, r *http.Request) {
 	if x.Policy != nil {
 		status = x.Policy.StatusOf(x.Record.Reason)
 	}
+	if x.Record.Reason == decision.AuthorityMismatch {
+		// Whoever mixes authorities gets no second try on this connection.
+		w.Header().Set("Connection", "close")
+	}
 	x.answer(w, r, x.Record.DenialAnswer(status), fmt.Errorf("request denied: %s", x.Record.Reason))
 }
 
