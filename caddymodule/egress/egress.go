@@ -97,8 +97,7 @@ func (e *Egress) Provision(ctx caddy.Context) error {
 		Transport: e.transport,
 		// The transport knows where to go; the engine wants an upstream,
 		// and one fixed one costs neither memory nor a lookup per host.
-		Upstreams:     reverseproxy.UpstreamPool{{Dial: "origin.invalid:80"}},
-		FlushInterval: -1,
+		Upstreams: reverseproxy.UpstreamPool{{Dial: "origin.invalid:80"}},
 		// A reload lets WebSockets go on for as long as tunnels.
 		StreamCloseDelay: caddy.Duration(drainTunnels),
 	}
