@@ -123,7 +123,7 @@ func timeChart(hours []hour) template.HTML {
 		}
 	}
 	b.WriteString("</svg>")
-	return template.HTML(b.String()) //nolint:gosec // numbers and dates of our own making
+	return template.HTML(b.String()) // numbers and dates of our own making
 }
 
 func drawBar(b *strings.Builder, s span, x, width float64, y func(int64) float64) {
@@ -190,5 +190,5 @@ func shareBar(c Counts, largest int64) template.HTML {
 		x += w
 	}
 	b.WriteString("</svg>")
-	return template.HTML(b.String()) //nolint:gosec // numbers of our own making
+	return template.HTML(b.String()) // numbers of our own making
 }

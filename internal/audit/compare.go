@@ -24,6 +24,7 @@ const (
 	attestUnreachable = "robots.txt could not be read"
 	attestUnavailable = "the origin had no robots.txt: its status is all there is"
 	attestStatus      = "a later status of robots.txt counted by `on_status`"
+	attestWebSocket   = "the line does not say whether it was a tunnel or a WebSocket"
 	attestTunnel      = "a tunnel was refused, and the line does not say that it was one"
 )
 
@@ -213,6 +214,10 @@ func (v *verifier) suppose(l *line, reason decision.Reason) string {
 		v.derived = decision.Record{}
 		v.judge.DecideTunnel(context.Background(), policy, &v.subject, &v.derived)
 		return attestTunnel
+	case maybeWebSocket(l):
+		v.derived = decision.Record{}
+		v.judge.Decide(context.Background(), policy, &v.subject, &v.derived)
+		return attestWebSocket
 	case l.record.is(fieldSource, string(decision.SourceStale)):
 		// Of a stale copy, the record has the copy's status and not that of
 		// the access that failed since, which on_status is held against.

@@ -7,7 +7,7 @@ import (
 )
 
 // maxVersions bounds the versions of one robots.txt that a report tells apart.
-const maxVersions = 64
+const maxVersions = 32
 
 // RobotsFiles are the robots.txt files that decided, and how they changed.
 type RobotsFiles struct {

@@ -33,12 +33,15 @@ type line struct {
 	kind   Kind
 	// at is when the request ended, zero where the log does not say.
 	at time.Time
+	// local: at was written without its zone, and may be off by hours.
+	local bool
 	// took is how long it took, negative where the log does not say.
 	took time.Duration
 
 	logger     []byte
 	hasRequest bool
 	hasHeaders bool
+	proto      []byte
 	method     []byte
 	host       []byte
 	uri        []byte
@@ -126,6 +129,8 @@ func (r *lineReader) optionalText(to *[]byte) (ok bool) {
 
 func (r *lineReader) requestMember(key []byte, l *line) bool {
 	switch string(key) {
+	case "proto":
+		return r.optionalText(&l.proto)
 	case "method":
 		return r.optionalText(&l.method)
 	case "host":
@@ -162,7 +167,7 @@ func (r *lineReader) requestMember(key []byte, l *line) bool {
 func (r *lineReader) timestamp(l *line) bool {
 	if r.s.next() == '"' {
 		text, ok := r.s.text()
-		l.at = parseTime(string(text))
+		l.at, l.local = parseTime(string(text))
 		return ok
 	}
 	start := r.s.i
@@ -244,14 +249,14 @@ func decimal(text []byte) (whole, billionths uint64, ok bool) {
 	return whole, billionths, true
 }
 
-// parseTime reads the text formats that Caddy's time_format offers.
-func parseTime(text string) time.Time {
-	for _, layout := range []string{
-		time.RFC3339Nano, "2006-01-02T15:04:05.000Z0700", "2006/01/02 15:04:05.999999999", "02/Jan/2006:15:04:05 -0700",
-	} {
+// parseTime reads the text formats that Caddy's time_format offers. One of them
+// has no zone.
+func parseTime(text string) (at time.Time, local bool) {
+	const wall = "2006/01/02 15:04:05.999999999"
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.000Z0700", wall, "02/Jan/2006:15:04:05 -0700"} {
 		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC()
+			return t.UTC(), layout == wall
 		}
 	}
-	return time.Time{}
+	return time.Time{}, false
 }

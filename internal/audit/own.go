@@ -182,7 +182,7 @@ func ownDates(l *line) finding {
 	case lifetime < 0 || lifetime > longestFresh+slack:
 		return contradicted(fieldExpiresAt, "is no lifetime of up to a day after validated_at")
 	}
-	if l.at.IsZero() || l.took < 0 {
+	if l.at.IsZero() || l.local || l.took < 0 {
 		return finding{}
 	}
 	begin := began(l)

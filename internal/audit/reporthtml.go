@@ -137,5 +137,5 @@ func prose(s string) template.HTML {
 		}
 		b.WriteString(text)
 	}
-	return template.HTML(b.String()) //nolint:gosec // escaped above
+	return template.HTML(b.String()) // escaped above
 }

@@ -108,8 +108,8 @@ func (v *verifier) derive(l *line) finding {
 		return impossible("its line has no request headers, and so no User-Agent")
 	case l.userAgents <= 1 && lossy(l.userAgent):
 		return impossible("its User-Agent has octets that a log cannot hold")
-	case policy.dated && l.at.IsZero():
-		return impossible("its line has no time to hold the dates of overrides against")
+	case policy.dated && (l.at.IsZero() || l.local):
+		return impossible("its line has no time, or none with a zone, to hold the dates of overrides against")
 	}
 	v.at = began(l)
 	v.subject = judge.Subject{UserAgent: view(l.userAgent), Tokens: policy.tokens}
@@ -294,8 +294,17 @@ func sourceOf(rec *record) decision.Source {
 // isTunnel reports whether the request is a CONNECT for a tunnel. WebSocket
 // over HTTP/2 is a CONNECT as well (RFC 8441), but asks for a path.
 func isTunnel(l *line) bool {
-	return string(l.method) == "CONNECT" && (len(l.uri) == 0 || l.uri[0] != '/') &&
-		bytes.HasPrefix(l.record.text[fieldURL], []byte("https://"))
+	if string(l.method) != "CONNECT" || len(l.uri) > 0 && l.uri[0] == '/' {
+		return false
+	}
+	rest, found := bytes.CutPrefix(l.record.text[fieldURL], l.record.text[fieldOrigin])
+	return found && string(rest) == "/" && bytes.HasPrefix(l.record.text[fieldURL], []byte("https://"))
+}
+
+// maybeWebSocket reports whether what looks like a tunnel may be a WebSocket
+// over HTTP/2 to the path /, which only request>uri could tell.
+func maybeWebSocket(l *line) bool {
+	return len(l.uri) == 0 && bytes.HasPrefix(l.proto, []byte("HTTP/2")) && isTunnel(l)
 }
 
 // began is when the request began: the gate decides at once.

@@ -86,6 +86,8 @@ type request struct {
 	compiled *judge.Compiled
 	// change is what handlers after the gate do to the record.
 	change func(*decision.Record)
+	// webSocket: a CONNECT of HTTP/2 that asks for a path.
+	webSocket bool
 	// drop takes fields off the line's request.
 	drop []string
 	want Outcome
@@ -170,6 +172,8 @@ func requests() []request {
 		{name: "a tunnel to an address refused", policy: tunnels, method: "CONNECT", url: "https://a.example/", given: given{err: refusedAddress()}, want: Attested, cause: attestGuard},
 		{name: "a browser's tunnel", policy: tunnels, method: "CONNECT", userAgent: browser, url: "https://a.example/"},
 		{name: "a tunnel by override", policy: func(p *judge.Policy) { tunnels(p); override("allow", nil)(p) }, method: "CONNECT", url: "https://a.example/"},
+		{name: "a WebSocket", method: "CONNECT", webSocket: true, url: "https://a.example/bots/socket"},
+		{name: "a WebSocket to /", method: "CONNECT", webSocket: true, url: "https://a.example/", want: Attested, cause: attestWebSocket},
 		{name: "a tunnel, the method is not logged", method: "CONNECT", url: "https://a.example/", drop: []string{"method"}, want: Attested, cause: attestTunnel},
 		{name: "unavailable", given: missing(404), url: "https://a.example/x", want: Attested, cause: attestUnavailable},
 		{name: "denied by status", policy: func(p *judge.Policy) { p.OnStatus = []judge.StatusRule{{Code: "403", Action: "deny"}} }, given: missing(403), url: "https://a.example/x", want: Attested, cause: attestUnavailable},
@@ -236,7 +240,7 @@ func (q *request) line(t testing.TB, s *shelf, seq int) string {
 			target.Path = "*"
 		}
 		subject.Target = target
-		if q.method == "CONNECT" {
+		if q.method == "CONNECT" && !q.webSocket {
 			j.DecideTunnel(t.Context(), compiled, &subject, rec)
 		} else {
 			j.Decide(t.Context(), compiled, &subject, rec)
@@ -248,7 +252,11 @@ func (q *request) line(t testing.TB, s *shelf, seq int) string {
 	if q.change != nil {
 		q.change(rec)
 	}
-	req := map[string]any{"method": orWord(q.method, "GET"), "headers": map[string]any{"User-Agent": []string{userAgent}, "Accept": []string{"*/*"}}}
+	proto := "HTTP/1.1"
+	if q.webSocket {
+		proto = "HTTP/2.0"
+	}
+	req := map[string]any{"proto": proto, "method": orWord(q.method, "GET"), "headers": map[string]any{"User-Agent": []string{userAgent}, "Accept": []string{"*/*"}}}
 	if userAgent == "" {
 		req["headers"] = map[string]any{"Accept": []string{"*/*"}}
 	}
