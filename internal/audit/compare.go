@@ -9,13 +9,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/robotsgate/robotsgate/agent"
 	"github.com/robotsgate/robotsgate/internal/decision"
 	"github.com/robotsgate/robotsgate/internal/judge"
 )
 
 // The causes of attested records. Only the gate saw what they rest on.
 const (
-	attestNoGate      = "no gate stood before the forwarder: nothing was judged"
+	attestNoGate      = "no gate looked at the request: interception refused it, or none stood before the forwarder"
 	attestGuard       = "the address policy refused the destination"
 	attestTarget      = "the target could not be judged, or was not the tunnel's"
 	attestLoop        = "the request came through the gate before"
@@ -65,7 +66,7 @@ func (v *verifier) compare(l *line) finding {
 	rec := &l.record
 	reason := rec.reason
 	if !rec.had(fieldPolicy) {
-		return compareWithoutGate(rec, reason)
+		return compareWithoutGate(l)
 	}
 	if reason == decision.Internal {
 		return v.compareInternal(l)
@@ -123,41 +124,56 @@ func (v *verifier) compareInternal(l *line) finding {
 	return finding{outcome: Attested, what: attestInternal}
 }
 
-// compareWithoutGate is for records that a forwarder began by itself.
-func compareWithoutGate(rec *record, reason decision.Reason) finding {
-	for _, f := range []field{fieldAgent, fieldTokens, fieldToken, fieldTokenSource, fieldRule, fieldRobotsURL, fieldRobotsStatus, fieldSource, fieldOverride, fieldJob, fieldForm} {
+// compareWithoutGate is for records of requests that reached no gate: those
+// that interception refused, and all of a forwarder without a gate.
+func compareWithoutGate(l *line) finding {
+	rec := &l.record
+	for _, f := range []field{fieldToken, fieldRule, fieldRobotsURL, fieldRobotsStatus, fieldSource, fieldOverride, fieldJob, fieldForm} {
 		if rec.had(f) {
 			return contradicted(fieldPolicy, fmt.Sprintf("is missing, and %s says that a gate decided", f))
 		}
 	}
+	var who agent.Agent
+	var source decision.TokenSource
+	if rec.had(fieldTokenSource) {
+		if !l.hasHeaders || lossy(l.userAgent) {
+			return impossible("its line has no User-Agent that could be identified")
+		}
+		who, source = agent.Identify(view(l.userAgent)), decision.TokenFromUserAgent
+	}
+	if f := compareAgent(rec, who.Bot, who.Name, source, who.Tokens()); f.outcome == Contradicted {
+		return f
+	}
 	switch {
-	case rec.flag[fieldBot]:
-		return contradicted(fieldBot, "is true, and no gate looked")
 	case !rec.flag[fieldEnforced]:
 		return contradicted(fieldEnforced, "is false, and no gate decided")
 	case !rec.had(fieldReason):
 		return finding{outcome: Attested, what: attestNoGate}
-	case reason == decision.TunnelOpaque, overlaid(rec):
+	case rec.reason == decision.TunnelOpaque, overlaid(rec):
 		return finding{outcome: Attested, what: attestNoGate}
 	}
-	return contradicted(fieldPolicy, fmt.Sprintf("is missing, and the reason is %s", reason))
+	return contradicted(fieldPolicy, fmt.Sprintf("is missing, and the reason is %s", rec.reason))
 }
 
 // compareWho compares who asked, and whose request it was.
 func (v *verifier) compareWho(l *line) finding {
 	rec, d := &l.record, &v.derived
-	policy := v.policy
+	if job := v.policy.compiled.Job; !v.policy.jobVaries && !same(rec.text[fieldJob], job) {
+		return differs(fieldJob, rec.text[fieldJob], job)
+	}
+	return compareAgent(rec, d.Bot, d.Agent, d.TokenSource, d.Tokens)
+}
+
+func compareAgent(rec *record, bot bool, name string, source decision.TokenSource, tokens []string) finding {
 	switch {
-	case rec.flag[fieldBot] != d.Bot || !rec.had(fieldBot):
-		return contradicted(fieldBot, fmt.Sprintf("is %v, derived %v", rec.flag[fieldBot], d.Bot))
-	case !same(rec.text[fieldAgent], d.Agent):
-		return differs(fieldAgent, rec.text[fieldAgent], d.Agent)
-	case !same(rec.text[fieldTokenSource], string(d.TokenSource)):
-		return differs(fieldTokenSource, rec.text[fieldTokenSource], string(d.TokenSource))
-	case !sameTokens(rec.tokens, d.Tokens):
-		return contradicted(fieldTokens, fmt.Sprintf("are %q, derived %q", rec.tokens, d.Tokens))
-	case !policy.jobVaries && !same(rec.text[fieldJob], policy.compiled.Job):
-		return differs(fieldJob, rec.text[fieldJob], policy.compiled.Job)
+	case rec.flag[fieldBot] != bot:
+		return contradicted(fieldBot, fmt.Sprintf("is %v, derived %v", rec.flag[fieldBot], bot))
+	case !same(rec.text[fieldAgent], name):
+		return differs(fieldAgent, rec.text[fieldAgent], name)
+	case !same(rec.text[fieldTokenSource], string(source)):
+		return differs(fieldTokenSource, rec.text[fieldTokenSource], string(source))
+	case !sameTokens(rec.tokens, tokens):
+		return contradicted(fieldTokens, fmt.Sprintf("are %q, derived %q", rec.tokens, tokens))
 	}
 	return finding{}
 }

@@ -193,6 +193,13 @@ func requests() []request {
 		{name: "no gate", url: "https://a.example/x", change: func(r *decision.Record) {
 			*r = decision.Record{Enforced: true, URL: r.URL, Origin: r.Origin, Engine: r.Engine, Gate: r.Gate, Seq: r.Seq}
 		}, want: Attested, cause: attestNoGate},
+		{name: "refused by interception", url: "https://a.example/x", change: func(r *decision.Record) {
+			*r = decision.Record{
+				URL: r.URL, Origin: r.Origin, Engine: r.Engine, Gate: r.Gate, Seq: r.Seq,
+				Bot: r.Bot, Agent: r.Agent, Tokens: r.Tokens, TokenSource: r.TokenSource,
+			}
+			deny(decision.AuthorityMismatch, "differs")(r)
+		}, want: Attested, cause: attestNoGate},
 		{name: "redacted", policy: func(p *judge.Policy) { p.Redact = "query" }, url: "https://a.example/x?q=1", change: func(r *decision.Record) { r.Redact = true }, want: Impossible, cause: "the values of its query are redacted"},
 		{name: "redacted, without a query", policy: func(p *judge.Policy) { p.Redact = "query" }, url: "https://a.example/bots", change: func(r *decision.Record) { r.Redact = true }},
 		{name: "no headers in the log", url: "https://a.example/x", drop: []string{"headers"}, want: Impossible, cause: "its line has no request headers, and so no User-Agent"},
