@@ -156,7 +156,7 @@ func (e *Egress) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhtt
 	if x == nil {
 		// No gate stands before this forwarder: nothing is judged, but the
 		// address policy holds and its refusals leave a record.
-		x = exchange.Begin(r, e.app, e.logger)
+		x = exchange.Unjudged(r, e.app, e.logger)
 		defer x.Finish()
 		w = x.Marked(w)
 	}

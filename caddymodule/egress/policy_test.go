@@ -97,6 +97,9 @@ func TestWithoutGate(t *testing.T) {
 	if res := r.Get(r.URL("ok.test", "/private")); res.Status != 200 {
 		t.Errorf("a page is answered with %d", res.Status)
 	}
+	if e := r.Access(1)[0]; e.Robots != nil {
+		t.Errorf("what nobody judged has a record: %s", e.Line)
+	}
 	for i, test := range []struct{ url, reason string }{
 		{r.URL("metadata.special.test", "/"), "address_denied"},
 		{"http://ok.test:1/", "port_denied"},
@@ -106,7 +109,7 @@ func TestWithoutGate(t *testing.T) {
 		if got := res.Header.Get("X-Robots-Gate"); got != "deny; reason="+test.reason {
 			t.Errorf("%s is answered with %d %v", test.url, res.Status, res.Header)
 		}
-		if rec := r.Record(i + 2); rec["reason"] != test.reason || rec["enforced"] != true {
+		if rec := r.Record(i + 2); rec["reason"] != test.reason || rec["enforced"] != true || rec["seq"] != float64(i+1) {
 			t.Errorf("the record is %v", rec)
 		}
 	}

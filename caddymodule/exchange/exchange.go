@@ -53,20 +53,36 @@ type Exchange struct {
 // the way of a request writes the same record anew: one request, one record.
 func Begin(r *http.Request, a *app.App, logger *zap.Logger) *Exchange {
 	if x := From(r); x != nil {
+		x.show(r)
 		x.Record, x.Subject, x.Policy, x.logger = x.blank(), judge.Subject{}, nil, logger
 		return x
 	}
+	x := Unjudged(r, a, logger)
+	x.show(r)
+	return x
+}
+
+// Unjudged is the exchange of a request that no gate has judged. It has no
+// record unless it is refused after all.
+func Unjudged(r *http.Request, a *app.App, logger *zap.Logger) *Exchange {
 	x := &Exchange{app: a, logger: logger, began: time.Now()}
-	a.NewRecord(&x.Record)
+	caddyhttp.SetVar(r.Context(), varKey, x)
+	return x
+}
+
+// show makes the record visible, if it is not yet.
+func (x *Exchange) show(r *http.Request) {
+	if x.Record.Seq != 0 {
+		return
+	}
+	x.app.NewRecord(&x.Record)
 	ctx := r.Context()
-	caddyhttp.SetVar(ctx, varKey, x)
 	if extra, ok := ctx.Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
 		extra.Set(zap.Object(logField, &x.Record))
 	}
 	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		repl.Map(x.placeholder)
 	}
-	return x
 }
 
 // From returns the exchange that a handler before this one began, or nil.
@@ -119,6 +135,7 @@ func (x *Exchange) write(level zapcore.Level, message string) {
 // Refuse answers a denied request: the site's error routes may write the
 // answer, and where they write no body, ours stands.
 func (x *Exchange) Refuse(w http.ResponseWriter, r *http.Request) {
+	x.show(r)
 	x.write(zapcore.InfoLevel, "request denied")
 	x.app.Denied(&x.Record)
 	status := x.Record.Reason.Status()
