@@ -6,12 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap/zapcore"
+
 	"github.com/robotsgate/robotsgate/internal/decision"
 	"github.com/robotsgate/robotsgate/internal/origin"
 	"github.com/robotsgate/robotsgate/parser"
 )
 
-func full(t *testing.T) *decision.Record {
+func full(t testing.TB) *decision.Record {
 	t.Helper()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	rec := &decision.Record{
@@ -33,6 +35,22 @@ func full(t *testing.T) *decision.Record {
 	rec.Form = "F3"
 	rec.Denied(decision.DisallowedNormalized)
 	return rec
+}
+
+// BenchmarkRecord measures what the record adds to an access log entry.
+func BenchmarkRecord(b *testing.B) {
+	rec := full(b)
+	encoder := zapcore.NewJSONEncoder(zapcore.EncoderConfig{})
+	entry := []zapcore.Field{{Key: "robots", Type: zapcore.ObjectMarshalerType, Interface: rec}}
+	b.ReportAllocs()
+	for b.Loop() {
+		buf, err := encoder.EncodeEntry(zapcore.Entry{}, entry)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(buf.Len()), "octets")
+		buf.Free()
+	}
 }
 
 // TestRecordFields pins names, order and values of a record that has them all.
