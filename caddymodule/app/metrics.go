@@ -24,11 +24,11 @@ const (
 // are registered anew with the registry of each configuration. No label is
 // made of a host, path or agent.
 type metrics struct {
-	decisions        *prometheus.CounterVec
+	decisions        *counterCache[decisionKey]
 	decisionDuration prometheus.Histogram
 	fetches          *prometheus.CounterVec
 	fetchDuration    prometheus.Histogram
-	lookups          *prometheus.CounterVec
+	lookups          *counterCache[cache.Source]
 	dialsDenied      *prometheus.CounterVec
 	storageErrors    *prometheus.CounterVec
 	gauges           []prometheus.Collector
@@ -37,11 +37,11 @@ type metrics struct {
 
 func newMetrics(shared *cache.Shared) *metrics {
 	return &metrics{
-		decisions:        counters("decisions_total", "Decisions about requests.", "decision", "reason", "enforced"),
+		decisions:        newCounterCache(counters("decisions_total", "Decisions about requests.", "decision", "reason", "enforced"), decisionKey.labels),
 		decisionDuration: histogram("decision_duration_seconds", "Time from a request's arrival at the gate to its decision, fetches included.", prometheus.ExponentialBuckets(1e-6, 4, 13)),
 		fetches:          counters("fetches_total", "Fetches of robots.txt files by their result.", "result"),
 		fetchDuration:    histogram("fetch_duration_seconds", "Time that fetches of robots.txt files took.", prometheus.DefBuckets),
-		lookups:          counters("cache_lookups_total", "Lookups of robots.txt files by where the answer came from.", "source"),
+		lookups:          newCounterCache(counters("cache_lookups_total", "Lookups of robots.txt files by where the answer came from.", "source"), func(s cache.Source) []string { return []string{string(s)} }),
 		dialsDenied:      counters("dial_denied_total", "Dials that the address guard refused, by address class.", "class"),
 		tunnels:          newTunnelMetrics(),
 		storageErrors:    counters("storage_errors_total", "Failures of storage by operation.", "op"),
@@ -87,12 +87,23 @@ func (m *metrics) register(registry prometheus.Registerer) error {
 
 func (m *metrics) collectors() []prometheus.Collector {
 	return slices.Concat([]prometheus.Collector{
-		m.decisions, m.decisionDuration, m.fetches, m.fetchDuration, m.lookups, m.dialsDenied, m.storageErrors,
+		m.decisions.vec, m.decisionDuration, m.fetches, m.fetchDuration, m.lookups.vec, m.dialsDenied, m.storageErrors,
 	}, m.gauges, m.tunnels.collectors())
 }
 
+// decisionKey are the labels of decisions_total.
+type decisionKey struct {
+	decision decision.Verdict
+	reason   decision.Reason
+	enforced bool
+}
+
+func (k decisionKey) labels() []string {
+	return []string{string(k.decision), string(k.reason), strconv.FormatBool(k.enforced)}
+}
+
 func (m *metrics) decided(rec *decision.Record, took time.Duration) {
-	m.decisions.WithLabelValues(string(rec.Decision), string(rec.Reason), strconv.FormatBool(rec.Enforced)).Inc()
+	m.decisions.inc(decisionKey{rec.Decision, rec.Reason, rec.Enforced})
 	m.decisionDuration.Observe(took.Seconds())
 }
 
@@ -113,6 +124,6 @@ type countedLookup struct {
 
 func (l countedLookup) Lookup(ctx context.Context, o origin.Origin, userAgent, token string) cache.Answer {
 	answer := l.Cache.Lookup(ctx, o, userAgent, token)
-	l.metrics.lookups.WithLabelValues(string(answer.Source)).Inc()
+	l.metrics.lookups.inc(answer.Source)
 	return answer
 }

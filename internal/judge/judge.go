@@ -32,6 +32,15 @@ type Judge struct {
 	Now func() time.Time
 }
 
+// override finds the override of the target; most policies have none, and then
+// the clock is not asked.
+func (j *Judge) override(p *Compiled, s *Subject) *override {
+	if p.overrides == nil {
+		return nil
+	}
+	return p.overrides.find(s.Target.Origin, j.now())
+}
+
 func (j *Judge) now() time.Time {
 	if j.Now != nil {
 		return j.Now()
@@ -81,7 +90,7 @@ func (j *Judge) Decide(ctx context.Context, p *Compiled, s *Subject, rec *decisi
 	case s.Target.Path == robotsPath && !s.Target.HasQuery:
 		rec.Allowed(decision.RobotsTXT)
 	default:
-		if c := p.overrides.find(s.Target.Origin, j.now()); c != nil {
+		if c := j.override(p, s); c != nil {
 			decideByOverride(p, c, rec)
 			return
 		}

@@ -27,7 +27,7 @@ func (j *Judge) DecideTunnel(ctx context.Context, p *Compiled, s *Subject, rec *
 	case !p.Judges(who):
 		rec.Allowed(decision.NotBot)
 	default:
-		if c := p.overrides.find(s.Target.Origin, j.now()); c != nil {
+		if c := j.override(p, s); c != nil {
 			decideByOverride(p, c, rec)
 			return
 		}
