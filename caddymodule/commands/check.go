@@ -140,7 +140,7 @@ func checkURL(cmd *cobra.Command, f *checkFlags, j *judge.Judge, policy *judge.C
 	if f.json {
 		fmt.Fprintf(cmd.OutOrStdout(), "%s\n", rec.JSON())
 	} else {
-		printCheck(cmd.OutOrStdout(), rec)
+		printCheck(plain{cmd.OutOrStdout()}, rec)
 	}
 	switch {
 	case rec.Decision == decision.Allow:

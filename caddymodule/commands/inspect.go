@@ -49,7 +49,7 @@ does. Exits with 2 where there is no file to explain.`,
 		}
 		report := parser.Inspect(body)
 		if !f.json {
-			printReport(cmd.OutOrStdout(), report)
+			printReport(plain{cmd.OutOrStdout()}, report)
 			return exitAllowed, nil
 		}
 		encoder := json.NewEncoder(cmd.OutOrStdout())
