@@ -58,6 +58,9 @@ func runEgress(cmd *cobra.Command, f *egressFlags) error {
 	if err != nil {
 		return err
 	}
+	// Caddy ends the process: only then does it wait for requests that are
+	// under way. A signal may come as soon as the gate says that it listens.
+	caddy.TrapSignals()
 	if err := caddy.Load(config, true); err != nil {
 		return fmt.Errorf("starting the gate: %w", err)
 	}
@@ -72,9 +75,6 @@ func runEgress(cmd *cobra.Command, f *egressFlags) error {
 	} else {
 		printIntercepted(out, "http://"+reachable(address), authorityFile(app.DefaultAuthority))
 	}
-	// Caddy ends the process: only then does it wait for requests that are
-	// under way.
-	caddy.TrapSignals()
 	select {}
 }
 
