@@ -75,40 +75,27 @@ func (p *Compiled) Identify(s *Subject, rec *decision.Record) agent.Agent {
 
 // Decide decides s under p and leaves the evidence in rec.
 func (j *Judge) Decide(ctx context.Context, p *Compiled, s *Subject, rec *decision.Record) {
-	who, may := j.begin(p, s, rec)
+	rec.Policy = p.Hash
+	rec.Enforced = true
+	rec.Aim(s.Target)
+	who := p.Identify(s, rec)
+	if err := j.Guard.CheckOrigin(s.Target.Origin); err != nil {
+		DenyDial(rec, err)
+		return
+	}
+	rec.Enforced = p.Enforces()
 	switch {
-	case !may:
 	case !p.Judges(who):
 		rec.Allowed(decision.NotBot)
 	case s.Target.Path == robotsPath && !s.Target.HasQuery:
 		rec.Allowed(decision.RobotsTXT)
 	default:
-		j.follow(ctx, p, s, rec)
+		if c := j.override(p, s); c != nil {
+			decideByOverride(p, c, rec)
+			return
+		}
+		j.consult(ctx, p, s, rec)
 	}
-}
-
-// begin notes what is asked and by whom. Where the address policy refuses the
-// destination, the record is ended and may is false.
-func (j *Judge) begin(p *Compiled, s *Subject, rec *decision.Record) (who agent.Agent, may bool) {
-	rec.Policy = p.Hash
-	rec.Enforced = true
-	rec.Aim(s.Target)
-	who = p.Identify(s, rec)
-	if err := j.Guard.CheckOrigin(s.Target.Origin); err != nil {
-		DenyDial(rec, err)
-		return who, false
-	}
-	rec.Enforced = p.Enforces()
-	return who, true
-}
-
-// follow decides by the origin's override, or else by its robots.txt.
-func (j *Judge) follow(ctx context.Context, p *Compiled, s *Subject, rec *decision.Record) {
-	if c := j.override(p, s); c != nil {
-		decideByOverride(p, c, rec)
-		return
-	}
-	j.consult(ctx, p, s, rec)
 }
 
 // DenyDial records that the address policy refused the destination; any other

@@ -11,16 +11,27 @@ import (
 // leaves the evidence in rec. No request inside can be judged: a tunnel is
 // refused, or allowed where nothing inside could be disallowed.
 func (j *Judge) DecideTunnel(ctx context.Context, p *Compiled, s *Subject, rec *decision.Record) {
+	rec.Policy = p.Hash
+	rec.Enforced = true
 	rec.Tunnel = true
-	who, may := j.begin(p, s, rec)
+	rec.Aim(s.Target)
+	who := p.Identify(s, rec)
+	if err := j.Guard.CheckOrigin(s.Target.Origin); err != nil {
+		DenyDial(rec, err)
+		return
+	}
+	rec.Enforced = p.Enforces()
 	switch {
-	case !may:
 	case p.Tunnels != TunnelsHost:
 		rec.Denied(decision.TunnelOpaque)
 	case !p.Judges(who):
 		rec.Allowed(decision.NotBot)
 	default:
-		j.follow(ctx, p, s, rec)
+		if c := j.override(p, s); c != nil {
+			decideByOverride(p, c, rec)
+			return
+		}
+		j.consult(ctx, p, s, rec)
 	}
 }
 
